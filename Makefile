@@ -1,0 +1,71 @@
+# The gate. `make check` is what continuous integration runs; each step is a
+# target of its own so that a failing one can be repeated alone.
+
+# Every module of the workspace, as go.work names them.
+MODULES := $(shell sed -n 's|^[[:space:]]*\./||p' go.work)
+
+# staticcheck runs by version, outside every go.mod: a tool directive would put
+# its dependencies into the module graph of whoever imports docket.
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## Show the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: check
+check: fmt vet lint tidy race alone runner examples bench ## The whole gate
+
+.PHONY: fmt
+fmt: ## gofmt changes nothing
+	@out="$$(gofmt -l .)"; \
+	if [ -n "$$out" ]; then echo "gofmt -w these:"; echo "$$out"; exit 1; fi
+
+.PHONY: vet
+vet: ## go vet over the workspace
+	go vet work
+
+.PHONY: lint
+lint: ## staticcheck over the workspace
+	go run $(STATICCHECK) $(MODULES:%=./%/...)
+
+.PHONY: tidy
+tidy: ## go.mod and go.sum of every module say what they need, no more
+	@set -e; for m in $(MODULES); do \
+		echo "go mod tidy -diff: $$m"; (cd $$m && GOWORK=off go mod tidy -diff); \
+	done
+
+.PHONY: test
+test: ## What README tells a newcomer to run
+	go test work
+
+# -count=1 for repotest: it reads files of other modules, which the test cache
+# doesn't watch.
+.PHONY: race
+race: ## All tests under the race detector
+	go test -race work
+	go test -count=1 ./internal/repotest/...
+
+# Without -race: the workspace run has it, and a plain run is what sees
+# allocation limits and real timing.
+.PHONY: alone
+alone: ## Every module builds and passes its tests without the workspace
+	@set -e; for m in $(MODULES); do \
+		echo "alone: $$m"; \
+		(cd $$m && GOWORK=off go build ./... && GOWORK=off go test ./...); \
+	done
+
+.PHONY: runner
+runner: ## Certify the embedded backends
+	go run ./cmd/conformance-runner
+
+.PHONY: examples
+examples: ## Run every example
+	@set -e; for d in $$(dirname $$(grep -l '^package main' examples/*/main.go)); do \
+		echo "go run ./$$d"; go run ./$$d; \
+	done
+
+.PHONY: bench
+bench: ## Every benchmark once: they must run, their figures mean nothing here
+	go test -run '^$$' -bench . -benchtime 1x work

@@ -1,0 +1,66 @@
+package reducer
+
+import (
+	"fmt"
+
+	"github.com/docket-go/docket/core/value"
+)
+
+// distinct drops later duplicates from list, in place: it belongs to the
+// caller. Elements are told apart by their canonical bytes, which are the same
+// exactly when the values are equal, so the cost stays linear.
+func distinct(list []any, by []any) ([]any, error) {
+	seen := make(map[string]struct{}, len(list))
+	var buffer []byte
+	kept := list[:0]
+	for i, e := range list {
+		identity, err := appendIdentity(buffer[:0], e, by)
+		if err != nil {
+			return nil, &Error{CodeInvalidWrite, fmt.Sprintf("element %d has no canonical form: %v", i, err)}
+		}
+		buffer = identity
+		if _, dup := seen[string(identity)]; dup {
+			continue
+		}
+		seen[string(identity)] = struct{}{}
+		kept = append(kept, e)
+	}
+	clear(list[len(kept):])
+	return kept, nil
+}
+
+// appendIdentity appends what makes e the same as another element: the value
+// its key or path leads to, else all of it. A mark keeps the two apart.
+func appendIdentity(dst []byte, e any, by []any) ([]byte, error) {
+	if len(by) == 0 {
+		return value.Append(dst, e)
+	}
+	if key, found := follow(e, by); found {
+		return value.Append(append(dst, 'k'), key)
+	}
+	return value.Append(append(dst, 'w'), e)
+}
+
+func follow(at any, path []any) (any, bool) {
+	for _, segment := range path {
+		switch s := segment.(type) {
+		case string:
+			m, ok := at.(map[string]any)
+			if !ok {
+				return nil, false
+			}
+			if at, ok = m[s]; !ok {
+				return nil, false
+			}
+		case int64:
+			list, ok := at.([]any)
+			if !ok || s < 0 || s >= int64(len(list)) {
+				return nil, false
+			}
+			at = list[s]
+		default:
+			return nil, false
+		}
+	}
+	return at, true
+}

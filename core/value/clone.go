@@ -1,0 +1,49 @@
+package value
+
+// MaxDepth is how many containers may be nested in one value.
+const MaxDepth = 128
+
+// Clone returns a deep copy of a normalised value. Scalars are immutable and
+// returned as they are.
+func Clone(v any) any {
+	switch x := v.(type) {
+	case []any:
+		return cloneList(x)
+	case map[string]any:
+		if x == nil {
+			return map[string]any{}
+		}
+		return CloneMap(x)
+	default:
+		return v
+	}
+}
+
+// CloneMap returns a deep copy of a normalised map; nil stays nil.
+func CloneMap(m map[string]any) map[string]any {
+	if m == nil {
+		return nil
+	}
+	out := make(map[string]any, len(m))
+	for k, v := range m { // order can't reach the copy
+		out[k] = Clone(v)
+	}
+	return out
+}
+
+func cloneList(list []any) []any {
+	out := make([]any, len(list))
+	for i, v := range list {
+		out[i] = Clone(v)
+	}
+	return out
+}
+
+// Optional is a value that may be absent, which differs from an explicit null.
+type Optional struct {
+	Set   bool
+	Value any
+}
+
+// Some returns a set Optional.
+func Some(v any) Optional { return Optional{Set: true, Value: v} }

@@ -1,0 +1,26 @@
+module github.com/docket-go/docket/engine
+
+go 1.26.0
+
+require (
+	github.com/docket-go/docket/core v0.0.0
+	github.com/docket-go/docket/ports v0.0.0
+	github.com/google/uuid v1.6.0
+	go.opentelemetry.io/otel v1.47.0
+	go.opentelemetry.io/otel/metric v1.47.0
+	go.opentelemetry.io/otel/trace v1.47.0
+	golang.org/x/sync v0.25.0
+)
+
+require (
+	github.com/cespare/xxhash/v2 v2.3.0 // indirect
+	github.com/go-logr/logr v1.4.4 // indirect
+	github.com/go-logr/stdr v1.2.2 // indirect
+	go.opentelemetry.io/auto/sdk v1.2.1 // indirect
+	go.opentelemetry.io/otel/log v1.47.0 // indirect
+)
+
+replace (
+	github.com/docket-go/docket/core => ../core
+	github.com/docket-go/docket/ports => ../ports
+)

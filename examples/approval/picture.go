@@ -1,0 +1,137 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/docket-go/docket/core/graph"
+	"github.com/docket-go/docket/core/run"
+	"github.com/docket-go/docket/core/value"
+)
+
+// printLog writes one line for each committed event, and a rule after each
+// checkpoint: what stands between two rules was committed together.
+func printLog(out io.Writer, events []run.Event) {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for _, e := range events {
+		if e.Type == run.EventCheckpoint {
+			fmt.Fprintf(w, "  %d\tstep %d\t── committed\t%v\t%v\n", e.Seq, e.Step, e.Payload["sequence"], e.Payload["type"])
+			continue
+		}
+		fmt.Fprintf(w, "  %d\tstep %d\t%s\t%s\t%s\n", e.Seq, e.Step, e.Type, subject(e), remark(e))
+	}
+	w.Flush()
+}
+
+// subject is what an event is about.
+func subject(e run.Event) string {
+	switch e.Type {
+	case run.EventChannelUpdated:
+		return fmt.Sprint(e.Payload["channel"])
+	case run.EventEdgeTriggered:
+		return fmt.Sprint(e.Payload["edge"])
+	}
+	if e.NodeID != "" {
+		return e.NodeID
+	}
+	return "run"
+}
+
+// remark is what else an event tells that a reader wants to know.
+func remark(e run.Event) string {
+	switch e.Type {
+	case run.EventChannelUpdated:
+		return fmt.Sprintf("version %v", e.Payload["version"])
+	case run.EventEdgeTriggered:
+		return fmt.Sprintf("to %v", e.Payload["target"])
+	case run.EventNodeCompleted:
+		return fmt.Sprintf("attempt %v", e.Payload["attempt"])
+	case run.EventNodeFailed:
+		return fmt.Sprintf("attempt %v: %v", e.Payload["attempt"], e.Payload["message"])
+	case run.EventInterruptRequested, run.EventInterruptResolved:
+		return fmt.Sprint(e.Payload["interrupt_id"])
+	}
+	return ""
+}
+
+// printPicture writes the graph as a list in the order of its flow, then as a
+// Mermaid drawing.
+func printPicture(out io.Writer, g graph.Graph, m graph.Marks) {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for _, id := range flow(g) {
+		state := string(m[id])
+		if state == "" {
+			state = "untouched"
+		}
+		fmt.Fprintf(w, "  %s\t%s\t%s\n", id, state, strings.Join(leadsTo(g, id), ", "))
+	}
+	w.Flush()
+	fmt.Fprintf(out, "\n%s\n", indent(g.Mermaid(m), "  "))
+}
+
+// flow returns the nodes in the order in which edges first reach them.
+func flow(g graph.Graph) []string {
+	order := []string{graph.Start}
+	for next := 0; next < len(order); next++ {
+		for _, id := range value.Keys(g.Edges) {
+			e := g.Edges[id]
+			if slices.Contains(e.From, order[next]) && !slices.Contains(order, e.To) && e.To != graph.Finish {
+				order = append(order, e.To)
+			}
+		}
+	}
+	return order[1:]
+}
+
+// leadsTo says where a node's edges lead, and on which condition.
+func leadsTo(g graph.Graph, node string) []string {
+	var to []string
+	for _, id := range value.Keys(g.Edges) {
+		e := g.Edges[id]
+		if !slices.Contains(e.From, node) {
+			continue
+		}
+		text := "→ " + e.To
+		if e.Barrier() {
+			text += " (all of " + strings.Join(e.From, ", ") + ")"
+		}
+		if e.Guard != nil {
+			text += " if " + e.Guard.String()
+		}
+		to = append(to, text)
+	}
+	return to
+}
+
+// oneLine is a value's canonical text, without entries that say nothing.
+func oneLine(v map[string]any) string {
+	said := map[string]any{}
+	for _, key := range value.Keys(v) {
+		if v[key] != "" {
+			said[key] = v[key]
+		}
+	}
+	text, err := value.Encode(said)
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
+}
+
+// pretty is a value's canonical text over several lines.
+func pretty(v map[string]any) string {
+	text, err := value.Encode(v)
+	if err != nil {
+		return err.Error()
+	}
+	var out bytes.Buffer
+	if err := json.Indent(&out, text, "", "  "); err != nil {
+		return err.Error()
+	}
+	return out.String()
+}
