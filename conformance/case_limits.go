@@ -132,13 +132,13 @@ func claimDemandLimits(e *env) {
 	r := s.start(acme, "r")
 	before := s.observe(r)
 	for what, spoil := range map[string]func(*ports.ClaimRuns){
-		"limit 0":           func(r *ports.ClaimRuns) { r.Limit = 0 },
-		"limit -1":          func(r *ports.ClaimRuns) { r.Limit = -1 },
-		"limit 1001":        func(r *ports.ClaimRuns) { r.Limit = 1001 },
-		"no TTL":            func(r *ports.ClaimRuns) { r.TTL = 0 },
-		"a negative TTL":    func(r *ports.ClaimRuns) { r.TTL = -ttl },
-		"no attempts":       func(r *ports.ClaimRuns) { r.MaxAttempts = 0 },
-		"an unknown class":  func(r *ports.ClaimRuns) { r.Prefer = "old" },
+		"limit 0":               func(r *ports.ClaimRuns) { r.Limit = 0 },
+		"limit -1":              func(r *ports.ClaimRuns) { r.Limit = -1 },
+		"limit 1001":            func(r *ports.ClaimRuns) { r.Limit = 1001 },
+		"no TTL":                func(r *ports.ClaimRuns) { r.TTL = 0 },
+		"a negative TTL":        func(r *ports.ClaimRuns) { r.TTL = -ttl },
+		"no attempts":           func(r *ports.ClaimRuns) { r.MaxAttempts = 0 },
+		"an unknown class":      func(r *ports.ClaimRuns) { r.Prefer = "old" },
 		"a TTL of a nanosecond": func(r *ports.ClaimRuns) { r.TTL = 1 },
 	} {
 		req := ports.ClaimRuns{Scope: ports.System(), Limit: 1, TTL: ttl, MaxAttempts: 1, Now: e.now}

@@ -147,15 +147,15 @@ func (p *plan) run(ctx context.Context, c Case) Result {
 	t := newTrial(ctx)
 	e := newEnv(t, p.h, c, p.seed)
 	t.start(func() { c.run(e) })
-	hung := !t.wait(ctx, graceAfterDeadline)
+	hung := !t.wait(ctx, min(p.deadline, longestGrace))
 	r := p.result(c, t, e.log, hung)
 	r.Elapsed = time.Since(started)
 	return r
 }
 
-// graceAfterDeadline is how long a case may take to notice that its context has
-// ended, before its goroutine is left behind.
-const graceAfterDeadline = 3 * time.Second
+// longestGrace is how long a case may take to notice that its context has ended,
+// before its goroutine is left behind.
+const longestGrace = 3 * time.Second
 
 // wait reports whether the case and its clean-ups ended.
 func (t *trial) wait(ctx context.Context, grace time.Duration) bool {

@@ -5,11 +5,8 @@ go 1.26
 require (
 	github.com/docket-go/docket/core v0.0.0
 	github.com/docket-go/docket/ports v0.0.0
-)
-
-require (
-	github.com/google/go-cmp v0.7.0 // indirect
-	golang.org/x/sync v0.20.0 // indirect
+	github.com/google/go-cmp v0.7.0
+	golang.org/x/sync v0.20.0
 )
 
 replace (

@@ -46,6 +46,13 @@ func (l *opLog) end(entry *opEntry, answer any, err error) {
 	entry.answer, entry.err, entry.done = answer, err, true
 }
 
+// reset forgets every call.
+func (l *opLog) reset() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.entries, l.dropped = nil, 0
+}
+
 // inFlight names the calls without an answer, the oldest first.
 func (l *opLog) inFlight() []string {
 	l.mu.Lock()

@@ -7,11 +7,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/docket-go/docket/core/graph"
 	"github.com/docket-go/docket/core/record"
+	"github.com/docket-go/docket/ports"
 )
 
 // show writes a request or an answer for people: field names, no zero fields,
-// long bytes as their length and checksum, times in microseconds.
+// long bytes as their length and checksum, times around the case's first Now as
+// distances from it, which it calls T.
 func show(v any) string {
 	var b strings.Builder
 	showValue(&b, reflect.ValueOf(v))
@@ -26,8 +29,11 @@ func showValue(b *strings.Builder, v reflect.Value) {
 	case time.Duration:
 		b.WriteString(x.String())
 		return
-	case record.Checksum:
-		fmt.Fprintf(b, "%.8s…", x.String())
+	case graph.Ref:
+		b.WriteString(x.String())
+		return
+	case ports.Scope:
+		b.WriteString(strings.TrimSuffix(string(x.Kind)+" "+x.Tenant, " "))
 		return
 	case []byte:
 		b.WriteString(showBytes(x))
@@ -49,7 +55,8 @@ func showStruct(b *strings.Builder, v reflect.Value) {
 	b.WriteByte('{')
 	sep := ""
 	for i := range v.NumField() {
-		if v.Field(i).IsZero() {
+		_, checksum := v.Field(i).Interface().(record.Checksum) // the bytes show theirs
+		if checksum || v.Field(i).IsZero() {
 			continue
 		}
 		b.WriteString(sep + v.Type().Field(i).Name + ":")
@@ -79,6 +86,11 @@ func showTime(t time.Time) string {
 	if t.IsZero() {
 		return "zero"
 	}
+	if d := t.Sub(epoch); d == 0 {
+		return "T"
+	} else if d.Abs() < 400*24*time.Hour {
+		return "T" + signed(d).String()
+	}
 	return t.Format("2006-01-02T15:04:05.999999999Z07:00")
 }
 
@@ -94,4 +106,14 @@ func showString(s string) string {
 		return fmt.Sprintf("%q… (%d bytes)", s[:24], len(s))
 	}
 	return strconv.Quote(s)
+}
+
+// signed prints a duration with its sign.
+type signed time.Duration
+
+func (s signed) String() string {
+	if s < 0 {
+		return time.Duration(s).String()
+	}
+	return "+" + time.Duration(s).String()
 }

@@ -74,6 +74,9 @@ func begin(id string, ref graph.Ref, at time.Time, c change) record.Transition {
 // that continue without a gap and end with checkpoint_committed.
 func (r *subject) next(at time.Time, c change) record.Transition {
 	c = c.complete()
+	if at.IsZero() { // the store's clock judges; the record only must not go back
+		at = r.run.UpdatedAt
+	}
 	at = at.UTC().Truncate(time.Microsecond)
 	run := r.run
 	run.Status, run.CheckpointType, run.OpenInterrupts = c.Status, c.Type, c.Open
@@ -81,7 +84,7 @@ func (r *subject) next(at time.Time, c change) record.Transition {
 	if c.Type == runInitialized || c.Type == stepCommitted || c.Type == runCompleted {
 		run.Step++
 	}
-	run.UpdatedAt = at
+	run.UpdatedAt, run.FinishedAt = at, time.Time{}
 	if terminal(c.Status) {
 		run.FinishedAt = at
 	}

@@ -18,7 +18,7 @@ func (r Result) Text() string {
 		fmt.Fprintf(&b, "  - %s\n", indent(f, "    "))
 	}
 	if len(r.Log) > 0 {
-		b.WriteString("  calls:\n")
+		fmt.Fprintf(&b, "  calls (T is %s):\n", epoch.Format(time.RFC3339Nano))
 		for _, line := range r.Log {
 			fmt.Fprintf(&b, "    %s\n", indent(line, "      "))
 		}

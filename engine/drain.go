@@ -25,12 +25,15 @@ func (e *Engine) Drain(ctx context.Context, limit int) (Drained, error) {
 	case limit == 0:
 		limit = e.cfg.DrainMoments
 	}
+	if err := e.needsNodes("Drain"); err != nil {
+		return Drained{}, err
+	}
 	return e.driver.drain(ctx, limit)
 }
 
 // inline drains everything that is due, in ModeInline; ctx bounds it.
 func (e *Engine) inline(ctx context.Context) error {
-	if e.cfg.Mode != ModeInline || e.bound {
+	if e.cfg.Mode != ModeInline || e.bound || len(e.registry.IDs()) == 0 {
 		return nil
 	}
 	_, err := e.driver.drain(ctx, int(^uint(0)>>1))

@@ -27,6 +27,7 @@ type driver struct {
 	phase    atomic.Uint64    // which class is preferred next at demand one
 	draining chan struct{}    // of capacity one: held while Drain is at work
 	pulse    pulse
+	strays   strays
 
 	mu       sync.Mutex
 	session  *session            // nil while Run isn't driving
@@ -46,7 +47,7 @@ func newDriver(e *Engine, caps ports.Capabilities) (*driver, error) {
 		Executor:  &tracedExecutor{inner: e.cfg.Executor, tel: e.tel},
 		App:       e.cfg.Application,
 		Abandoned: d.gaveUp,
-		Returned:  func(node.Activation) { hint(d.slots.freed) },
+		Returned:  d.cameBack,
 		Crashed:   d.crashed,
 	})
 	d.handOff.Store(!caps.Admission)
@@ -64,12 +65,19 @@ func newDriver(e *Engine, caps ports.Capabilities) (*driver, error) {
 	return d, e.tel.gauges(d)
 }
 
-// gaveUp tells about a node that ignored the end of its context: Go can't end its
-// goroutine.
+// gaveUp counts a node that hadn't returned when its context ended. Most return a
+// moment later; the gauge and the end of Run tell about those that don't.
 func (d *driver) gaveUp(a node.Activation) {
-	d.e.log.Warn("docket: a node ignored the end of its context; its goroutine still runs",
+	d.strays.add(a)
+	d.e.log.Debug("docket: a node was given up; its goroutine runs until it returns",
 		slog.String("run_id", a.RunID), slog.String("node_id", a.NodeID), slog.Int64("attempt", a.Attempt),
 		slog.Int("abandoned", d.runner.Abandoned()))
+}
+
+// cameBack lets the dispatcher look again, if that was what it waited for.
+func (d *driver) cameBack(a node.Activation) {
+	d.strays.remove(a)
+	hint(d.slots.freed)
 }
 
 // crashed logs a node's stack, which never reaches the run.

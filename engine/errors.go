@@ -26,13 +26,14 @@ const (
 	CodeConflict      Code = "conflict"         // the id is taken by something else
 	CodeContended     Code = "contended"        // others kept winning; safe to repeat
 	CodePoisoned      Code = "poisoned"         // the run is out of delivery until RetryPoisonedRun
-	CodeTimeout       Code = "timeout"          // AwaitRun: ctx ended first
+	CodeTimeout       Code = "timeout"          // ctx, or the bound of a store call, ended first
 	CodeCorrupt       Code = "corrupt"          // stored data is damaged
 	CodeUnsupported   Code = "unsupported"      // this engine or its backend doesn't do that
 	CodeIncompatible  Code = "incompatible"     // written by a newer version, or needs implementations this host lacks
 	CodeUnavailable   Code = "unavailable"      // the store can't be reached; nothing was applied
 	CodeUncertain     Code = "uncertain"        // may have been applied: repeat the call or read
 	CodeBusy          Code = "busy"             // Run or Drain is already at work in this engine
+	CodeAbandoned     Code = "abandoned"        // Run ended, and left nodes behind that ignore the end of their context
 	CodeInternal      Code = "internal"         // a fault of the backend or of docket
 )
 

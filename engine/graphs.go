@@ -77,6 +77,9 @@ func (g *graphs) executable(ctx context.Context, s *store, o record.Owner, ref g
 	}
 	g.tel.cacheLookup("miss")
 	compiled, err := g.load(ctx, s, o, ref, g.registry)
+	if err == nil && !compiled.Executable {
+		err = &unfitError{ref, errors.New("implementations are missing")}
+	}
 	var unfit *unfitError
 	if errors.As(err, &unfit) {
 		g.refuse(key, err)
@@ -120,9 +123,6 @@ func (g *graphs) load(ctx context.Context, s *store, o record.Owner, ref graph.R
 	compiled, err := loadVersion(ref, fetched.Version, registry)
 	if err != nil {
 		return nil, &unfitError{ref, err}
-	}
-	if registry != nil && !compiled.Executable {
-		return nil, &unfitError{ref, errors.New("implementations are missing")}
 	}
 	return compiled, nil
 }

@@ -9,8 +9,13 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
+// lastMoment is how long nodes have to return after their context ended by a
+// shutdown, before Run tells that it leaves them behind.
+const lastMoment = time.Second
+
 // Run drives due runs until ctx ends, and returns nil once everything it started
-// has ended. The end of ctx is a soft stop: nothing new is claimed, each run
+// has ended, or CodeAbandoned with the node calls that ignore the end of their
+// context. The end of ctx is a soft stop: nothing new is claimed, each run
 // finishes the moment at hand and its claim is given back; after
 // Config.ShutdownGrace nodes still at work have their context ended with
 // ErrShutdown, which is no outcome of their runs. One Run at a time an engine.
@@ -18,7 +23,19 @@ func (e *Engine) Run(ctx context.Context) error {
 	if e.bound || e.cfg.Mode != ModeProduction {
 		return &Error{Code: CodeUnsupported, Message: "Run is for an engine in ModeProduction that isn't bound to a transaction"}
 	}
+	if err := e.needsNodes("Run"); err != nil {
+		return err
+	}
 	return e.driver.run(ctx)
+}
+
+// needsNodes refuses to drive without implementations: such a process could only
+// claim runs to give them back, and would poison them.
+func (e *Engine) needsNodes(call string) error {
+	if len(e.registry.IDs()) > 0 {
+		return nil
+	}
+	return &Error{Code: CodeUnsupported, Message: call + " needs a registry with implementations: this process could drive no run"}
 }
 
 func (d *driver) run(ctx context.Context) error {
@@ -45,7 +62,7 @@ func (d *driver) run(ctx context.Context) error {
 	stop()
 	_ = loops.Wait()
 	d.e.told.flush(d.e.cfg.ObserverTimeout)
-	return nil
+	return d.strays.await(lastMoment)
 }
 
 // stretch drives until ctx ends or the dispatcher panics; then its vehicles are

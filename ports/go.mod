@@ -2,10 +2,6 @@ module github.com/docket-go/docket/ports
 
 go 1.26
 
-require (
-	github.com/docket-go/docket/core v0.0.0
-)
+require github.com/docket-go/docket/core v0.0.0
 
-replace (
-	github.com/docket-go/docket/core => ../core
-)
+replace github.com/docket-go/docket/core => ../core

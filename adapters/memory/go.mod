@@ -3,13 +3,18 @@ module github.com/docket-go/docket/adapters/memory
 go 1.26
 
 require (
+	github.com/docket-go/docket/conformance v0.0.0
 	github.com/docket-go/docket/core v0.0.0
 	github.com/docket-go/docket/ports v0.0.0
-	github.com/docket-go/docket/conformance v0.0.0
+)
+
+require (
+	github.com/google/go-cmp v0.7.0 // indirect
+	golang.org/x/sync v0.20.0 // indirect
 )
 
 replace (
+	github.com/docket-go/docket/conformance => ../../conformance
 	github.com/docket-go/docket/core => ../../core
 	github.com/docket-go/docket/ports => ../../ports
-	github.com/docket-go/docket/conformance => ../../conformance
 )

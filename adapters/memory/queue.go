@@ -24,12 +24,12 @@ func (q *queue) add(s *slot) {
 }
 
 func (q *queue) remove(s *slot) {
-	last := len(q.slots) - 1
-	q.swap(s.place, last)
+	place, last := s.place, len(q.slots)-1
+	q.swap(place, last)
 	q.slots[last] = nil
 	q.slots = q.slots[:last]
-	if s.place < last {
-		q.settle(q.slots[s.place])
+	if place < last {
+		q.settle(q.slots[place])
 	}
 	s.queue = nil
 }

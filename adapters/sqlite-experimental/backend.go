@@ -69,12 +69,12 @@ func Open(ctx context.Context, cfg Config) (*Backend, error) {
 // prepareFile sets what is kept in the file. Processes that open a new file
 // together get in each other's way here, without SQLite waiting for them.
 func prepareFile(ctx context.Context, cfg Config, writers *sql.DB) error {
-	conn, err := writers.Conn(ctx)
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
-	return untilFree(ctx, cfg.BusyTimeout, func() error {
+	return untilFree(ctx, "Open", cfg.BusyTimeout, func() error {
+		conn, err := writers.Conn(ctx) // runs the settings, which read the file
+		if err != nil {
+			return err
+		}
+		defer conn.Close()
 		if err := useWAL(ctx, conn); err != nil {
 			return err
 		}
@@ -83,7 +83,7 @@ func prepareFile(ctx context.Context, cfg Config, writers *sql.DB) error {
 }
 
 // untilFree repeats do while another connection holds the lock it needs.
-func untilFree(ctx context.Context, wait time.Duration, do func() error) error {
+func untilFree(ctx context.Context, op string, wait time.Duration, do func() error) error {
 	deadline := time.Now().Add(wait)
 	for {
 		err := do()
@@ -94,7 +94,7 @@ func untilFree(ctx context.Context, wait time.Duration, do func() error) error {
 		select {
 		case <-ctx.Done():
 			pause.Stop()
-			return notApplied(ctx, "Open")
+			return notApplied(ctx, op)
 		case <-pause.C:
 		}
 	}
@@ -134,24 +134,15 @@ func (b *Backend) isClosed() bool {
 	}
 }
 
-// busyTries bounds how often an operation is run again as a whole because
-// another process's lock got into it after it had begun.
-const busyTries = 5
-
 // read implements runner on the readers' connections.
 func (b *Backend) read(ctx context.Context, op string, work func(context.Context, *statements) error) error {
-	var err error
-	for range busyTries {
-		if b.isClosed() {
-			return ports.Closed(op)
-		}
-		if ctx.Err() != nil {
-			return notApplied(ctx, op)
-		}
-		if err = work(ctx, b.sql); err == nil || !isBusy(err) {
-			break
-		}
+	if b.isClosed() {
+		return ports.Closed(op)
 	}
+	if ctx.Err() != nil {
+		return notApplied(ctx, op)
+	}
+	err := untilFree(ctx, op, b.cfg.BusyTimeout, func() error { return work(ctx, b.sql) })
 	return b.mapped(ctx, op, err)
 }
 
@@ -167,17 +158,16 @@ func (b *Backend) mapped(ctx context.Context, op string, err error) error {
 	return mapError(op, err, working)
 }
 
-// write implements runner on the writer's connection.
+// write implements runner on the writer's connection. An operation into which
+// another process's lock got after its transaction had begun is run again as a
+// whole.
 func (b *Backend) write(ctx context.Context, op string, work func(context.Context, *unit) error) error {
-	var err error
-	for range busyTries {
-		if b.isClosed() {
-			return ports.Closed(op)
-		}
-		if err = b.writer.write(ctx, op, b.wakes, work); err == nil || !isBusy(err) {
-			break
-		}
+	if b.isClosed() {
+		return ports.Closed(op)
 	}
+	err := untilFree(ctx, op, b.cfg.BusyTimeout, func() error {
+		return b.writer.write(ctx, op, b.wakes, work)
+	})
 	if err != nil && b.isClosed() && !ports.IsAnswer(err) && !errors.Is(err, ports.ErrUncertain) {
 		return ports.Closed(op)
 	}

@@ -71,16 +71,22 @@ type candidate struct {
 	class    ports.ClaimClass
 }
 
+const selectReady = `
+	SELECT id, run_id, owner, wake_at, attempts FROM docket_runs
+	WHERE wake_at <= ? ORDER BY wake_at, run_id LIMIT ?`
+
+// The index of claimed runs isn't ordered by the claim's end, which every
+// retaining commit moves; there are never more of them than workers' slots.
+const selectExpired = `
+	SELECT id, run_id, owner, claim_end, attempts FROM docket_runs
+	WHERE claim_token IS NOT NULL AND claim_end < ? ORDER BY claim_end, run_id LIMIT ?`
+
 func choose(ctx context.Context, q *statements, req ports.ClaimRuns, now int64) ([]candidate, error) {
-	ready, err := candidates(ctx, q, ports.ClassReady, `
-		SELECT id, run_id, owner, wake_at, attempts FROM docket_runs
-		WHERE wake_at <= ? ORDER BY wake_at, run_id LIMIT ?`, now, req.Limit)
+	ready, err := candidates(ctx, q, ports.ClassReady, selectReady, now, req.Limit)
 	if err != nil {
 		return nil, err
 	}
-	expired, err := candidates(ctx, q, ports.ClassExpired, `
-		SELECT id, run_id, owner, claim_end, attempts FROM docket_runs
-		WHERE claim_token IS NOT NULL AND claim_end < ? ORDER BY claim_end, run_id LIMIT ?`, now, req.Limit)
+	expired, err := candidates(ctx, q, ports.ClassExpired, selectExpired, now, req.Limit)
 	if err != nil {
 		return nil, err
 	}

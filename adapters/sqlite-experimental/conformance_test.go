@@ -14,7 +14,8 @@ import (
 )
 
 // TestConformance runs the whole suite: the clauses are proved there, the other
-// tests of this package prove what only this adapter can get wrong.
+// tests of this package prove what only this adapter can get wrong. One reader is
+// enough for all of it (LIF-4).
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	conformance.Run(t, harness(t))
@@ -27,10 +28,10 @@ func harness(t *testing.T) conformance.Harness {
 		Name: "sqlite",
 		Open: func(ctx context.Context) (ports.Backend, error) {
 			path := filepath.Join(dir, fmt.Sprintf("%d.db", files.Add(1)))
-			return Open(ctx, Config{Path: path, Synchronous: SynchronousNormal})
+			return Open(ctx, Config{Path: path, Synchronous: SynchronousNormal, Readers: 1})
 		},
 		Reopen: func(ctx context.Context, b ports.Backend) (ports.Backend, error) {
-			return Open(ctx, Config{Path: b.(*Backend).cfg.Path, Synchronous: SynchronousNormal})
+			return Open(ctx, Config{Path: b.(*Backend).cfg.Path, Synchronous: SynchronousNormal, Readers: 1})
 		},
 		Crash: func(_ context.Context, b ports.Backend) error {
 			return crash(b.(*Backend))

@@ -11,15 +11,21 @@ import (
 
 // A read of events is one statement: rows, bounds and the run's own sequence
 // come from one snapshot (EVT-4). The run's row is there even when no event is.
+// The bounds don't refer to the outer row, so SQLite looks them up once.
 const selectEvents = `
-	WITH r AS MATERIALIZED (
-		SELECT id, event_seq,
-			(SELECT min(seq) FROM docket_events WHERE run = docket_runs.id) AS oldest,
-			(SELECT max(seq) FROM docket_events WHERE run = docket_runs.id) AS latest
-		FROM docket_runs WHERE run_id = ?1 AND (?2 IS NULL OR owner = ?2))
-	SELECT r.event_seq, coalesce(r.oldest, 0), coalesce(r.latest, 0),
+	SELECT r.event_seq,
+		(SELECT coalesce(min(seq), 0) FROM docket_events WHERE run = (SELECT id FROM docket_runs WHERE run_id = ?1)),
+		(SELECT coalesce(max(seq), 0) FROM docket_events WHERE run = (SELECT id FROM docket_runs WHERE run_id = ?1)),
 		e.seq, e.type, e.step, e.time, e.encoding, e.checksum, e.payload
-	FROM r LEFT JOIN docket_events e ON e.run = r.id AND `
+	FROM docket_runs r LEFT JOIN docket_events e ON e.run = r.id AND `
+
+const ofVisibleRun = ` WHERE r.run_id = ?1 AND (?2 IS NULL OR r.owner = ?2)`
+
+const (
+	selectPage   = selectEvents + `e.seq > ?3` + ofVisibleRun + ` ORDER BY e.seq LIMIT ?4`
+	selectEvent  = selectEvents + `e.seq = ?3` + ofVisibleRun
+	selectLatest = selectEvents + `e.seq = (SELECT max(seq) FROM docket_events WHERE run = r.id)` + ofVisibleRun
+)
 
 // ListEvents returns a page of a run's events, ascending.
 func (r roles) ListEvents(ctx context.Context, req ports.ListEvents) (ports.EventPage, error) {
@@ -28,8 +34,7 @@ func (r roles) ListEvents(ctx context.Context, req ports.ListEvents) (ports.Even
 		return ports.EventPage{}, err
 	}
 	req = req.Normal()
-	page, err := r.events(ctx, op, req.Scope, req.RunID,
-		selectEvents+`e.seq > ?3 ORDER BY e.seq LIMIT ?4`, req.AfterSeq, req.Limit+1)
+	page, err := r.events(ctx, op, req.Scope, req.RunID, selectPage, req.AfterSeq, req.Limit+1)
 	if err != nil {
 		return ports.EventPage{}, err
 	}
@@ -49,7 +54,7 @@ func (r roles) FetchEvent(ctx context.Context, req ports.FetchEvent) (ports.Fetc
 	if err := req.Check(); err != nil {
 		return ports.FetchedEvent{}, err
 	}
-	page, err := r.events(ctx, op, req.Scope, req.RunID, selectEvents+`e.seq = ?3`, req.Seq)
+	page, err := r.events(ctx, op, req.Scope, req.RunID, selectEvent, req.Seq)
 	if err != nil {
 		return ports.FetchedEvent{}, err
 	}
@@ -65,14 +70,14 @@ func (r roles) LatestEvent(ctx context.Context, req ports.LatestEvent) (ports.Fo
 	if err := req.Check(); err != nil {
 		return ports.FoundEvent{}, err
 	}
-	page, err := r.events(ctx, op, req.Scope, req.RunID, selectEvents+`e.seq = r.latest`)
+	page, err := r.events(ctx, op, req.Scope, req.RunID, selectLatest)
 	if err != nil || len(page.Events) == 0 {
 		return ports.FoundEvent{}, err
 	}
 	return ports.FoundEvent{Event: page.Events[0], Found: true}, nil
 }
 
-// events runs a query made of selectEvents; no row at all means no such run.
+// events runs one of the queries above; no row at all means no such run.
 func (r roles) events(ctx context.Context, op string, scope ports.Scope, runID, query string, more ...any) (ports.EventPage, error) {
 	var page ports.EventPage
 	args := append([]any{runID, scopeKey(scope)}, more...)

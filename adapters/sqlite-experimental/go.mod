@@ -3,6 +3,7 @@ module github.com/docket-go/docket/adapters/sqlite-experimental
 go 1.26.0
 
 require (
+	github.com/docket-go/docket/conformance v0.0.0
 	github.com/docket-go/docket/core v0.0.0
 	github.com/docket-go/docket/ports v0.0.0
 	modernc.org/sqlite v1.62.0
@@ -10,10 +11,12 @@ require (
 
 require (
 	github.com/dustin/go-humanize v1.1.0 // indirect
+	github.com/google/go-cmp v0.7.0 // indirect
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/mattn/go-isatty v0.0.24 // indirect
 	github.com/ncruces/go-strftime v1.1.0 // indirect
 	github.com/remyoudompheng/bigfft v0.0.0-20230129092748-24d4a6f8daec // indirect
+	golang.org/x/sync v0.24.0 // indirect
 	golang.org/x/sys v0.49.0 // indirect
 	modernc.org/libc v1.80.1 // indirect
 	modernc.org/mathutil v1.7.1 // indirect

@@ -122,8 +122,8 @@ func inspect(t *testing.T, b ports.Runs, id string) ports.RunInfo {
 	return info
 }
 
-// exec writes behind the backend's back, through its own connection.
-func exec(ctx context.Context, b *Backend, query string, args ...any) error {
+// execRaw writes behind the backend's back, through its own connection.
+func execRaw(ctx context.Context, b *Backend, query string, args ...any) error {
 	return b.write(ctx, "test", func(ctx context.Context, u *unit) error {
 		_, err := u.exec(ctx, query, args...)
 		return err
@@ -135,4 +135,12 @@ func TestMain(m *testing.M) {
 		os.Exit(playRole(role))
 	}
 	os.Exit(m.Run())
+}
+
+func owner(tenant string) record.Owner { return record.Owner{Tenant: tenant} }
+
+func (q *queue) snapshot() []*job {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return append([]*job(nil), q.jobs...)
 }

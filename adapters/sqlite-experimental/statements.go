@@ -66,6 +66,18 @@ func (s *statements) each(ctx context.Context, query string, args []any, scan fu
 	return rows.Err()
 }
 
+// close ends all prepared statements. database/sql leaves those of a single
+// connection to their owner, and SQLite keeps a connection alive, locks and all,
+// as long as one of its statements is.
+func (s *statements) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, stmt := range s.prepared {
+		_ = stmt.Close()
+	}
+	clear(s.prepared)
+}
+
 func (s *statements) prepare(ctx context.Context, query string) (*sql.Stmt, error) {
 	s.mu.RLock()
 	stmt := s.prepared[query]

@@ -35,9 +35,25 @@ func (b *Backend) Wakes(ctx context.Context) (<-chan struct{}, error) {
 	if !b.wakes.add(s) {
 		return nil, ports.Closed("Wakes")
 	}
-	// What was stored before the subscription is covered by the first wake.
-	b.wakes.group.Go(func() { b.watch(ctx, s) })
+	n, err := b.storedWakes(ctx)
+	if err != nil {
+		b.wakes.remove(s)
+		b.wakes.group.Done()
+		return nil, err
+	}
+	b.wakes.begin(s, n)
+	go func() {
+		defer b.wakes.group.Done()
+		b.watch(ctx, s)
+	}()
 	return s.ch, nil
+}
+
+func (b *Backend) storedWakes(ctx context.Context) (n int64, err error) {
+	err = b.read(ctx, "Wakes", func(ctx context.Context, q *statements) error {
+		return q.row(ctx, `SELECT n FROM docket_wakes`, nil, &n)
+	})
+	return n, err
 }
 
 // watch looks at the counter until the subscription ends. A look that fails
@@ -54,17 +70,14 @@ func (b *Backend) watch(ctx context.Context, s *subscription) {
 			return
 		case <-tick.C:
 		}
-		var n int64
-		err := b.read(ctx, "Wakes", func(ctx context.Context, q *statements) error {
-			return q.row(ctx, `SELECT n FROM docket_wakes`, nil, &n)
-		})
-		if err == nil {
+		if n, err := b.storedWakes(ctx); err == nil {
 			b.wakes.look(s, n)
 		}
 	}
 }
 
-// add registers s with its first wake (WAK-2).
+// add registers s, so that no wake of this process is missed from here on, and
+// counts it among the subscriptions that Close waits for.
 func (w *wakes) add(s *subscription) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -72,8 +85,16 @@ func (w *wakes) add(s *subscription) bool {
 		return false
 	}
 	w.subs[s] = struct{}{}
-	s.ch <- struct{}{}
+	w.group.Add(1)
 	return true
+}
+
+// begin sends the first wake (WAK-2). It covers whatever was stored before it:
+// the n wakes of the past are not news to the next look.
+func (w *wakes) begin(s *subscription, n int64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	s.wake(n)
 }
 
 func (w *wakes) remove(s *subscription) {
@@ -88,14 +109,20 @@ func (w *wakes) tell(n int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for s := range w.subs {
-		s.wake(n)
+		s.news(n)
 	}
 }
 
-// look wakes s if the counter went beyond what it was told of.
+// look wakes s if the counter in the file went beyond what it was told of.
 func (w *wakes) look(s *subscription, n int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	s.news(n)
+}
+
+// news wakes once for each value of the counter, whether the commit or the look
+// at the file comes first.
+func (s *subscription) news(n int64) {
 	if n > s.seen {
 		s.wake(n)
 	}

@@ -140,6 +140,9 @@ func (w *writer) commit(ctx context.Context, op string) error {
 // rollback ends the transaction. A connection that refuses is thrown away,
 // which ends it too.
 func (w *writer) rollback(ctx context.Context) {
+	if w.conn == nil {
+		return
+	}
 	if _, err := w.sql.exec(ctx, "ROLLBACK"); err != nil {
 		w.discard()
 	}
@@ -150,6 +153,7 @@ func (w *writer) discard() {
 	if w.conn == nil {
 		return
 	}
+	w.sql.close()
 	_ = w.conn.Raw(func(any) error { return driver.ErrBadConn })
 	_ = w.conn.Close()
 	w.conn, w.sql = nil, nil
@@ -159,6 +163,7 @@ func (w *writer) discard() {
 func (w *writer) close() error {
 	var err error
 	if w.conn != nil {
+		w.sql.close()
 		err = w.conn.Close()
 		w.conn, w.sql = nil, nil
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -22,13 +23,13 @@ const (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	code := execute(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
 }
 
-// run executes one command line and returns its exit code.
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+// execute runs one command line and returns its exit code.
+func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root := rootCommand()
 	root.SetArgs(args)
 	root.SetOut(stdout)
@@ -42,8 +43,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if errors.As(err, &f) {
 		code = f.code
 	}
-	if err.Error() != "" {
-		fmt.Fprintln(stderr, "docket:", err)
+	if text := err.Error(); text != "" {
+		fmt.Fprintln(stderr, "docket:", strings.TrimPrefix(text, "docket: ")) // the engine says docket too
 	}
 	if code == exitUsage {
 		fmt.Fprintln(stderr, "Try: docket --help")

@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/docket-go/docket/core/value"
 	"github.com/docket-go/docket/engine"
 )
 
@@ -53,7 +52,7 @@ func listEvents(cmd *cobra.Command, e *engine.Engine, query engine.ListEvents, l
 			fmt.Fprintf(cmd.ErrOrStderr(), "Events before %d were pruned.\n", page.Oldest)
 		}
 		for _, ev := range page.Events {
-			payload, err := value.Encode(ev.Payload)
+			payload, err := ev.MarshalPayload()
 			if err != nil {
 				return &failure{exitStore, err}
 			}

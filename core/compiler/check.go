@@ -1,6 +1,7 @@
 package compiler
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/docket-go/docket/core/graph"
@@ -32,6 +33,7 @@ type checker struct {
 	outputs  map[string]*schema.Validator
 	impls    map[string]*implementation
 	unusable map[string]bool // paths of records that no document can hold
+	document []byte          // canonical bytes, once nothing speaks against them
 }
 
 // authored judges a graph that an author (or an editor) holds in any form.
@@ -46,6 +48,7 @@ func authored(g graph.Graph, reg *node.Registry) *checker {
 	c.resolve()
 	c.materialize()
 	c.judge()
+	c.encode()
 	return c
 }
 
@@ -80,6 +83,24 @@ func (c *checker) judge() {
 	if c.g.Policies.MaxSupersteps < 0 {
 		c.error(CodeInvalidPolicy, "policies.max_supersteps", "must be at least 1, or left out for no limit")
 	}
+}
+
+// encode writes the document. What only the whole can get wrong (too deep, since
+// a config that is as deep as a value may be is nested once more) is told here.
+func (c *checker) encode() {
+	if len(failures(c.found)) > 0 {
+		return
+	}
+	document, err := c.g.JSON(nil)
+	if err != nil {
+		d := graph.Diagnostic{Code: CodeInvalidDocument, Severity: graph.SeverityError, Message: err.Error()}
+		var refused *graph.Error
+		if errors.As(err, &refused) {
+			d.Path, d.Message = refused.Path, refused.Message
+		}
+		c.found = append(c.found, d)
+	}
+	c.document = document
 }
 
 func (c *checker) error(code, path, message string) {

@@ -2,6 +2,7 @@ package compiler
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/docket-go/docket/core/graph"
@@ -15,6 +16,10 @@ func (c *checker) checkEdges() {
 		path, e := at("edges", id), c.g.Edges[id]
 		c.checkSources(at(path, "from"), e)
 		c.checkTarget(at(path, "to"), e.To)
+		if e.SourceHandle == "on_error" {
+			c.error(CodeReservedOnError, at(path, "source_handle"),
+				"on_error is reserved for error edges of a later version: rename the handle")
+		}
 		started = started || len(e.From) == 1 && e.From[0] == graph.Start
 	}
 	if !started {
@@ -74,12 +79,6 @@ func (c *checker) checkBranches() {
 			}
 		}
 	}
-	for _, id := range value.Keys(c.g.Edges) {
-		if c.g.Edges[id].SourceHandle == "on_error" {
-			c.error(CodeReservedOnError, at("edges", id, "source_handle"),
-				"on_error is reserved for error edges of a later version: rename the handle")
-		}
-	}
 }
 
 func (c *checker) checkBranch(path, node, edge string) {
@@ -102,7 +101,7 @@ func (c *checker) checkBranch(path, node, edge string) {
 func (c *checker) checkGuards() {
 	for _, id := range value.Keys(c.g.Edges) {
 		g := c.g.Edges[id].Guard
-		if g == nil {
+		if g == nil || !slices.ContainsFunc(g.Fields(), func(name string) bool { return !c.known(name) }) {
 			continue
 		}
 		for _, r := range schema.Within(at("edges", id, "guard"), g.Check(c.known)) {

@@ -171,27 +171,14 @@ func (c *checker) checkMS(path string, ms int64, negative string) {
 
 // guarded runs code of the host and returns the panic it ended with, if any.
 func guarded(call func()) (panicked string) {
-	done := false
 	defer func() {
-		if done {
-			return
-		}
-		panicked = "no reason given"
 		if v := recover(); v != nil {
-			panicked = panicText(v)
+			panicked = value.Cut(fmt.Sprint(v), maxPanicText)
 		}
 	}()
 	call()
-	done = true
 	return ""
 }
 
-// panicText survives a panic value whose own text panics.
-func panicText(v any) (text string) {
-	defer func() {
-		if recover() != nil {
-			text = fmt.Sprintf("%T", v)
-		}
-	}()
-	return value.Cut(fmt.Sprint(v), 512)
-}
+// maxPanicText bounds how much of a panic a diagnostic shows, in bytes.
+const maxPanicText = 512

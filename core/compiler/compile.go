@@ -19,11 +19,7 @@ func Compile(g graph.Graph, reg *node.Registry) (*Graph, []graph.Diagnostic, err
 	}
 	ref := graph.Ref{ID: c.g.ID}
 	if reg != nil {
-		published, err := c.publish()
-		if err != nil {
-			return nil, advice, err
-		}
-		ref = published.Ref
+		ref.Hash = hash(c.document)
 	}
 	return c.lower(ref), advice, nil
 }
@@ -49,8 +45,8 @@ func Publish(g graph.Graph, reg *node.Registry) (Published, []graph.Diagnostic, 
 	if err != nil {
 		return Published{}, advice, err
 	}
-	published, err := c.publish()
-	return published, advice, err
+	ref := graph.Ref{ID: c.g.ID, Hash: hash(c.document)}
+	return Published{Ref: ref, Document: c.document, Graph: c.g}, advice, nil
 }
 
 func accept(g graph.Graph, reg *node.Registry) (*checker, []graph.Diagnostic, error) {
@@ -62,15 +58,6 @@ func accept(g graph.Graph, reg *node.Registry) (*checker, []graph.Diagnostic, er
 		return nil, advice, &Error{Code: CodeInvalidGraph, Ref: graph.Ref{ID: g.ID}, Diagnostics: found, Message: "the graph has errors"}
 	}
 	return c, advice, nil
-}
-
-func (c *checker) publish() (Published, error) {
-	document, err := c.g.JSON(c.reg)
-	if err != nil {
-		return Published{}, &Error{Code: CodeInvalidGraph, Ref: graph.Ref{ID: c.g.ID}, Message: err.Error(), Err: err}
-	}
-	ref := graph.Ref{ID: c.g.ID, Hash: hash(document)}
-	return Published{Ref: ref, Document: document, Graph: c.g.Clone()}, nil
 }
 
 func hash(document []byte) string {

@@ -28,8 +28,11 @@ type Error struct {
 func (e *Error) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "compiler: %s", e.Code)
-	if e.Ref.ID != "" {
+	switch {
+	case e.Ref.Hash != "":
 		fmt.Fprintf(&b, " (%s)", e.Ref)
+	case e.Ref.ID != "":
+		fmt.Fprintf(&b, " (%s)", e.Ref.ID)
 	}
 	fmt.Fprintf(&b, ": %s", e.Message)
 	for _, d := range e.Diagnostics {

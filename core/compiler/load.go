@@ -1,7 +1,7 @@
 package compiler
 
 import (
-	stderrors "errors"
+	"errors"
 	"fmt"
 
 	"github.com/docket-go/docket/core/graph"
@@ -40,7 +40,7 @@ func Load(ref graph.Ref, document []byte, reg *node.Registry) (*Graph, error) {
 func unreadable(ref graph.Ref, err error) *Error {
 	out := &Error{Code: CodeInvalidGraph, Ref: ref, Message: err.Error(), Err: err}
 	var refused *graph.Error
-	if stderrors.As(err, &refused) {
+	if errors.As(err, &refused) {
 		switch refused.Code {
 		case graph.CodeUnsupportedSchemaVersion, graph.CodeUnknownKey, graph.CodeReservedKey, graph.CodeReservedOnError:
 			out.Code = CodeUnsupportedFormat

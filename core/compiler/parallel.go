@@ -31,12 +31,15 @@ func (t *topology) parallel(alternatives func(a, b string) bool) *parallel {
 	return p
 }
 
-// follow moves a while b waits, and both at once: that isn't the same as one
-// after the other when a moves to where b was.
+// follow moves a while b waits. Both moving at once is one after the other,
+// except when a moves to where b was: then they are one node in between.
 func (p *parallel) follow(a, b int) {
 	for _, i := range p.t.out[a] {
 		next := p.t.edges[i].target
-		p.add(next, b)
+		if next != b {
+			p.add(next, b)
+			continue
+		}
 		for _, j := range p.t.out[b] {
 			p.add(next, p.t.edges[j].target)
 		}

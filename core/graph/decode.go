@@ -27,10 +27,18 @@ func Parse(data []byte, reg *node.Registry) (Graph, error) {
 // nothing with v.
 func FromMap(v any, reg *node.Registry) (Graph, error) {
 	normal, err := value.Normalize(v)
-	if err != nil {
-		return Graph{}, invalidDocument(err)
+	if err == nil {
+		return read(normal, reg)
 	}
-	return read(normal, reg)
+	var refused *value.Error
+	if errors.As(err, &refused) && refused.Code == value.CodeTooDeep {
+		// A document may be deeper than a value, since it holds values of any
+		// depth. What ToMap returned has canonical bytes.
+		if data, failed := value.Encode(v); failed == nil {
+			return Parse(data, reg)
+		}
+	}
+	return Graph{}, invalidDocument(err)
 }
 
 func invalidDocument(err error) *Error {
@@ -235,6 +243,10 @@ func (d *reader) schema(o object) schema.Schema {
 	plain, err := unwrapLiteral(o.m["schema"], o.at("schema"))
 	if err != nil {
 		d.stop(err)
+		return schema.Schema{}
+	}
+	if !fits(plain, value.MaxDepth) {
+		d.fail(CodeInvalidSchema, o.at("schema"), tooDeep)
 		return schema.Schema{}
 	}
 	s, err := schema.FromMap(plain)

@@ -29,7 +29,10 @@ func New(id string, edits ...Edit) (Graph, error) {
 // about another document. The result shares nothing mutable with the edits.
 func (g Graph) Apply(edits ...Edit) (Graph, error) {
 	next := g.collections()
-	for _, e := range edits {
+	for i, e := range edits {
+		if e == nil {
+			return g, &Error{Code: CodeInvalidRecord, Message: fmt.Sprintf("edit number %d is nil", i+1)}
+		}
 		if err := e.apply(&next); err != nil {
 			return g, err
 		}

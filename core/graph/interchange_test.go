@@ -241,16 +241,79 @@ func TestWhatNoDocumentCanHold(t *testing.T) {
 	}
 }
 
-func TestTooDeepForADocument(t *testing.T) {
+// TestDeepestDocument takes the deepest config that is a value there and back, and
+// refuses the next.
+func TestDeepestDocument(t *testing.T) {
 	t.Parallel()
 	deep := map[string]any{}
 	for range value.MaxDepth - 1 {
 		deep = map[string]any{"d": deep}
 	}
-	_, err := graph.Graph{ID: "g", Nodes: map[string]graph.Node{"n": {Config: deep}}}.JSON(nil)
+	g := graph.Graph{ID: "g", Nodes: map[string]graph.Node{"n": {Config: deep}}}
+	data, err := g.JSON(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if back, err := graph.Parse(data, nil); err != nil || !value.Equal(back.Nodes["n"].Config, deep) {
+		t.Errorf("the deepest config: %v", err)
+	}
+	m, err := g.ToMap(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if back, err := graph.FromMap(m, nil); err != nil || !back.Equal(g) {
+		t.Errorf("FromMap of the deepest config: %v", err)
+	}
+	g.Nodes["n"] = graph.Node{Config: map[string]any{"d": deep}}
+	_, err = g.JSON(nil)
 	var refused *graph.Error
 	if !errors.As(err, &refused) || refused.Code != graph.CodeInvalidRecord || !strings.HasPrefix(refused.Path, "nodes.n.config.d.") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// A value one level too deep is refused when it is read, not when the graph is
+// written again.
+func TestTooDeepInADocument(t *testing.T) {
+	t.Parallel()
+	nest := func(levels int) string {
+		return strings.Repeat(`{"d":`, levels) + "1" + strings.Repeat("}", levels)
+	}
+	for part, path := range map[string]string{
+		`"metadata":%s`:               "metadata",
+		`"nodes":{"n":{"config":%s}}`: "nodes.n.config",
+		`"fields":{"f":{"schema":{"type":"map","default":%s}}}`:                       "fields.f.schema",
+		`"edges":{"e":{"from":"a","to":"b","guard":{"$equals":[{"$field":"f"},%s]}}}`: "edges.e.guard",
+	} {
+		for levels := value.MaxDepth - 4; levels < value.MaxDepth+3; levels++ {
+			data := doc(strings.Replace(part, "%s", nest(levels), 1))
+			g, err := graph.Parse([]byte(data), nil)
+			if err == nil {
+				if _, err := g.JSON(nil); err != nil {
+					t.Errorf("%s, %d levels: read but not written: %v", path, levels, err)
+				}
+				continue
+			}
+			var refused *graph.Error
+			if !errors.As(err, &refused) || !strings.HasPrefix(refused.Path, path) || levels < value.MaxDepth-2 {
+				t.Errorf("%s, %d levels: %v", path, levels, err)
+			}
+		}
+	}
+}
+
+func TestDeepGuardsAreWrittenOnlyIfTheyReadBack(t *testing.T) {
+	t.Parallel()
+	var literal any = int64(1)
+	for levels := range value.MaxDepth + 1 {
+		test := guard.Equals(guard.Field("f"), literal)
+		g := graph.Graph{ID: "g", Edges: map[string]graph.Edge{"e": {From: []string{"a"}, To: "b", Guard: &test}}}
+		if data, err := g.JSON(nil); err == nil {
+			if _, err := graph.Parse(data, nil); err != nil {
+				t.Fatalf("%d levels are written but not read: %v", levels, err)
+			}
+		}
+		literal = []any{literal}
 	}
 }
 

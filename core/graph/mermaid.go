@@ -123,7 +123,7 @@ func mermaidArrow(a arrow) string {
 // Markdown.
 var mermaidEscapes = strings.NewReplacer(
 	"#", "#35;", `"`, "#quot;", "<", "#lt;", ">", "#gt;", "&", "#amp;", "`", "#96;", `\`, "#92;",
-	"*", "#42;", "_", "#95;", "\r\n", "<br/>", "\n", "<br/>", "\r", "<br/>",
+	"*", "#42;", "_", "#95;", "|", "#124;", "\r\n", "<br/>", "\n", "<br/>", "\r", "<br/>",
 )
 
 func mermaidText(s string) string {

@@ -2,7 +2,6 @@ package graph
 
 import (
 	"errors"
-	"maps"
 	"math"
 	"slices"
 	"unicode/utf8"
@@ -19,7 +18,8 @@ import (
 func (g Graph) Normalize() (Graph, []Diagnostic) {
 	var r report
 	r.name("id", g.ID, "graph")
-	r.texts("", map[string]string{"name": g.Name, "description": g.Description})
+	r.text("", "name", g.Name)
+	r.text("", "description", g.Description)
 	if g.SchemaVersion == 0 {
 		g.SchemaVersion = SchemaVersion
 	}
@@ -68,14 +68,14 @@ func normalEach[T any](r *report, collection, kind string, records map[string]T,
 }
 
 func (in Input) normal(r *report, path string) Input {
-	r.texts(path, map[string]string{"description": in.Description})
+	r.text(path, "description", in.Description)
 	in.Schema = r.schema(value.PathKey(path, "schema"), in.Schema)
 	in.Metadata = r.object(value.PathKey(path, "metadata"), in.Metadata)
 	return in
 }
 
 func (f Field) normal(r *report, path string) Field {
-	r.texts(path, map[string]string{"description": f.Description})
+	r.text(path, "description", f.Description)
 	f.Schema = r.schema(value.PathKey(path, "schema"), f.Schema)
 	f.Reducer = r.reducer(value.PathKey(path, "reducer"), f.Reducer)
 	f.Metadata = r.object(value.PathKey(path, "metadata"), f.Metadata)
@@ -83,14 +83,16 @@ func (f Field) normal(r *report, path string) Field {
 }
 
 func (o Output) normal(r *report, path string) Output {
-	r.texts(path, map[string]string{"source": o.Source, "description": o.Description})
+	r.text(path, "source", o.Source)
+	r.text(path, "description", o.Description)
 	o.Schema = r.schema(value.PathKey(path, "schema"), o.Schema)
 	o.Metadata = r.object(value.PathKey(path, "metadata"), o.Metadata)
 	return o
 }
 
 func (n Node) normal(r *report, path string) Node {
-	r.texts(path, map[string]string{"label": n.Label, "description": n.Description})
+	r.text(path, "label", n.Label)
+	r.text(path, "description", n.Description)
 	if n.Implementation != "" {
 		r.implementation(value.PathKey(path, "implementation"), n.Implementation)
 	}
@@ -122,9 +124,10 @@ func (p NodePolicies) normal(r *report, path string) NodePolicies {
 }
 
 func (e Edge) normal(r *report, path string) Edge {
-	r.texts(path, map[string]string{
-		"to": e.To, "label": e.Label, "source_handle": e.SourceHandle, "target_handle": e.TargetHandle,
-	})
+	r.text(path, "to", e.To)
+	r.text(path, "label", e.Label)
+	r.text(path, "source_handle", e.SourceHandle)
+	r.text(path, "target_handle", e.TargetHandle)
 	e.From = r.sources(value.PathKey(path, "from"), e.From)
 	if e.To == "" {
 		r.add(CodeInvalidRecord, value.PathKey(path, "to"), "an edge needs a target: a node or $finish")
@@ -196,6 +199,9 @@ func (r *report) guard(path string, g *guard.Guard) *guard.Guard {
 	reasons := out.Check(func(string) bool { return true })
 	for _, why := range schema.Within(path, reasons) {
 		r.add(why.Code, why.Path, why.Message)
+	}
+	if len(reasons) == 0 && !fits(out.ToValue(), value.MaxDepth) {
+		r.add(CodeInvalidGuard, path, tooDeep)
 	}
 	return &out
 }
@@ -296,11 +302,9 @@ func (r *report) implementation(path, id string) {
 	}
 }
 
-func (r *report) texts(path string, texts map[string]string) {
-	for _, key := range slices.Sorted(maps.Keys(texts)) {
-		if !utf8.ValidString(texts[key]) {
-			r.add(CodeInvalidRecord, value.PathKey(path, key), notUTF8)
-		}
+func (r *report) text(path, key, s string) {
+	if !utf8.ValidString(s) {
+		r.add(CodeInvalidRecord, value.PathKey(path, key), notUTF8)
 	}
 }
 

@@ -94,13 +94,39 @@ func (o object) values(key string) map[string]any {
 		return nil
 	}
 	out, ok := plain.(map[string]any)
-	if !ok {
+	switch {
+	case !ok:
 		o.d.fail(CodeInvalidDocument, o.at(key), "must be an object")
+	case !fits(out, value.MaxDepth):
+		o.d.fail(CodeInvalidRecord, o.at(key), tooDeep)
 	}
 	if len(out) == 0 {
 		return nil
 	}
 	return out
+}
+
+// fits reports whether v nests at most depth containers: a document may hold
+// more, a value in it may not.
+func fits(v any, depth int) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, entry := range v { // any order gives the same answer
+			if !fits(entry, depth-1) {
+				return false
+			}
+		}
+		return depth > 0
+	case []any:
+		for _, entry := range v {
+			if !fits(entry, depth-1) {
+				return false
+			}
+		}
+		return depth > 0
+	default:
+		return true
+	}
 }
 
 func (o object) text(key string) string   { return as[string](o, key, "must be a string") }

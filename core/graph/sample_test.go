@@ -3,6 +3,7 @@ package graph_test
 import (
 	"bytes"
 	"flag"
+	"math"
 	"os"
 	"path/filepath"
 	"testing"
@@ -61,7 +62,7 @@ func full() graph.Graph {
 			},
 			"check":  {Implementation: "check", Description: "facts"},
 			"review": {Implementation: "human.review", Branches: map[string][]string{"verdict": {"accept", "again"}}},
-			"ship":   {Implementation: "ship", Metadata: map[string]any{"x": 1.5, "y": -0.0}},
+			"ship":   {Implementation: "ship", Metadata: map[string]any{"x": 1.5, "y": math.Copysign(0, -1)}},
 		},
 		Edges: map[string]graph.Edge{
 			"begin":  {From: []string{graph.Start}, To: "write"},

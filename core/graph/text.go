@@ -8,6 +8,7 @@ import (
 )
 
 const (
+	tooDeep         = "too many nested lists and objects for one value"
 	notUTF8         = "is not valid UTF-8"
 	reservedKey     = `keys that begin with $ are expressions and this is no known one: write a literal object as {"$literal": …}`
 	onErrorReserved = "on_error is reserved for error edges of a later version: rename it"

@@ -53,8 +53,10 @@ func eval(g *Guard, env Env, level int) (bool, error) {
 		}
 		holds, err := eval(&g.Guards[0], env, level+1)
 		return err == nil && !holds, err
+	case OpChanged, OpVersionAtLeast, OpExists, OpEquals:
+		return evalLeaf(g, env)
 	}
-	return evalLeaf(g, env)
+	return false, &InvalidError{fmt.Sprintf("unknown operation %q", g.Op)}
 }
 
 func evalGroup(g *Guard, env Env, level int) (bool, error) {
@@ -85,11 +87,9 @@ func evalLeaf(g *Guard, env Env) (bool, error) {
 	case OpExists:
 		_, found := follow(cell.Value, g.Ref.Path)
 		return found, nil
-	case OpEquals:
-		left, found := follow(cell.Value, g.Ref.Path)
-		return evalEquals(left, found, &g.Value, env)
 	}
-	return false, &InvalidError{fmt.Sprintf("unknown operation %q", g.Op)}
+	left, found := follow(cell.Value, g.Ref.Path)
+	return evalEquals(left, found, &g.Value, env)
 }
 
 func evalEquals(left any, found bool, right *Operand, env Env) (bool, error) {

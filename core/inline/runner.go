@@ -175,6 +175,9 @@ func (r *Runner) commit(m *runtime.Moment) runtime.Checkpoint {
 	return c
 }
 
+// Status returns the run's status.
+func (r *Runner) Status() run.Status { return r.run.Status }
+
 // Run returns a copy of the run as last committed.
 func (r *Runner) Run() *run.Run { return r.run.Clone() }
 

@@ -183,7 +183,11 @@ func (l *transcript) checkpoint(c runtime.Checkpoint) {
 		if e.Type == run.EventCheckpoint {
 			continue // said by the line above
 		}
-		l.line("    %d %s%s %s", e.Seq, e.Type, suffix(e.NodeID), canonical(e.Payload))
+		payload, err := e.MarshalPayload()
+		if err != nil {
+			l.line("! %v", err)
+		}
+		l.line("    %d %s%s %s", e.Seq, e.Type, suffix(e.NodeID), payload)
 	}
 	if len(r.State()) > 0 {
 		l.line("    state %s", canonical(r.State()))

@@ -8,21 +8,28 @@ import (
 
 // distinct drops later duplicates from list, in place: it belongs to the
 // caller. Elements are told apart by their canonical bytes, which are the same
-// exactly when the values are equal, so the cost stays linear.
+// exactly when the values are equal, so the cost stays linear. All identities
+// are parts of one text, so that an element costs no allocation of its own.
 func distinct(list []any, by []any) ([]any, error) {
-	seen := make(map[string]struct{}, len(list))
 	var buffer []byte
-	kept := list[:0]
+	ends := make([]int, len(list))
 	for i, e := range list {
-		identity, err := appendIdentity(buffer[:0], e, by)
-		if err != nil {
+		var err error
+		if buffer, err = appendIdentity(buffer, e, by); err != nil {
 			return nil, &Error{CodeInvalidWrite, fmt.Sprintf("element %d has no canonical form: %v", i, err)}
 		}
-		buffer = identity
-		if _, dup := seen[string(identity)]; dup {
+		ends[i] = len(buffer)
+	}
+	identities, start := string(buffer), 0
+	seen := make(map[string]struct{}, len(list))
+	kept := list[:0]
+	for i, e := range list {
+		identity := identities[start:ends[i]]
+		start = ends[i]
+		if _, dup := seen[identity]; dup {
 			continue
 		}
-		seen[string(identity)] = struct{}{}
+		seen[identity] = struct{}{}
 		kept = append(kept, e)
 	}
 	clear(list[len(kept):])

@@ -10,7 +10,7 @@
 // # Invariants
 //
 //   - The result depends on the prior value and on the writes in the order of
-//     their writers' node ids, never on arrival (RUN-2). The caller sorts.
+//     their writers' node ids, never on arrival. The caller sorts.
 //   - null is a write; a field that wasn't written is not mentioned. An empty
 //     list or map changes nothing and still counts as a write.
 //   - While a field has no value, its default is the base; accumulating kinds

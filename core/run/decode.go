@@ -289,11 +289,13 @@ func (f fields) each(read func(key string, f fields)) {
 }
 
 func (f fields) list(key string, read func(fields)) {
-	list, ok := f.m[key].([]any)
+	v, present := f.m[key]
+	if !present {
+		return
+	}
+	list, ok := v.([]any)
 	if !ok {
-		if _, present := f.m[key]; present {
-			f.fail(key, "is not a list")
-		}
+		f.fail(key, "is not a list")
 		return
 	}
 	delete(f.m, key)

@@ -217,6 +217,7 @@ func (s *Superstep) clone() *Superstep {
 }
 
 func (i Interrupt) clone() Interrupt {
+	i.Schema = i.Schema.Clone()
 	i.Metadata, i.Answer = value.CloneMap(i.Metadata), value.Clone(i.Answer)
 	return i
 }

@@ -84,18 +84,11 @@ func (w *writer) task(t Task) {
 	w.int("attempt", t.Attempt)
 	w.time("due_at", t.DueAt)
 	w.key("failures")
-	w.b = append(w.b, '[')
-	for i, f := range t.Failures {
-		if i > 0 {
-			w.b = append(w.b, ',')
-		}
-		w.open()
+	writeList(w, t.Failures, func(f AttemptFailure) {
 		w.int("attempt", f.Attempt)
 		w.string("message", f.Message)
 		w.string("reason", f.Reason)
-		w.close()
-	}
-	w.b = append(w.b, ']')
+	})
 	w.string("idempotency_key", t.IdempotencyKey)
 	w.string("node_id", t.NodeID)
 	w.close()
@@ -106,14 +99,7 @@ func (w *writer) pendingWrite(p PendingWrite) {
 	w.int("attempt", p.Attempt)
 	if len(p.Interrupts) > 0 {
 		w.key("interrupts")
-		w.b = append(w.b, '[')
-		for i, in := range p.Interrupts {
-			if i > 0 {
-				w.b = append(w.b, ',')
-			}
-			w.interrupt(in)
-		}
-		w.b = append(w.b, ']')
+		writeList(w, p.Interrupts, w.interruptMembers)
 	}
 	w.string("node_id", p.NodeID)
 	w.strings("reset", p.Reset)
@@ -123,6 +109,11 @@ func (w *writer) pendingWrite(p PendingWrite) {
 
 func (w *writer) interrupt(i Interrupt) {
 	w.open()
+	w.interruptMembers(i)
+	w.close()
+}
+
+func (w *writer) interruptMembers(i Interrupt) {
 	if i.Status == InterruptResolved && i.Answer != nil {
 		w.key("answer")
 		w.any(i.Answer)
@@ -139,7 +130,6 @@ func (w *writer) interrupt(i Interrupt) {
 	}
 	w.string("status", string(i.Status))
 	w.int("step", i.Step)
-	w.close()
 }
 
 func (w *writer) channel(c Channel) {
@@ -245,4 +235,19 @@ func writeEach[V any](w *writer, m map[string]V, write func(V)) {
 		w.comma = true
 	}
 	w.close()
+}
+
+// writeList writes a list of objects; write writes one object's members.
+func writeList[V any](w *writer, list []V, write func(V)) {
+	w.b = append(w.b, '[')
+	for i := range list {
+		if i > 0 {
+			w.b = append(w.b, ',')
+		}
+		w.open()
+		write(list[i])
+		w.close()
+	}
+	w.b = append(w.b, ']')
+	w.comma = true
 }

@@ -59,7 +59,7 @@ func (s *Step) accept(a *attempt, o *Outcome, ids map[string]bool, now time.Time
 			reasons = append(reasons, *reason)
 			continue
 		}
-		reasons = append(reasons, under(name, f.Reducer.ValidateWrite(o.result.Update[name]))...)
+		reasons = append(reasons, schema.Within(name, f.Reducer.ValidateWrite(o.result.Update[name]))...)
 	}
 	for _, name := range o.result.Reset {
 		if f, reason := writable(s.g, name); f == nil {
@@ -75,7 +75,7 @@ func (s *Step) accept(a *attempt, o *Outcome, ids map[string]bool, now time.Time
 		if stored.ID == "" {
 			stored.ID = run.InterruptID(s.number, a.task.NodeID, i+1)
 		}
-		reasons = append(reasons, under(fmt.Sprintf("interrupts[%d]", i), s.checkInterrupt(stored, ids))...)
+		reasons = append(reasons, schema.Within(fmt.Sprintf("interrupts[%d]", i), s.checkInterrupt(stored, ids))...)
 		ids[stored.ID] = true
 		a.write.Interrupts = append(a.write.Interrupts, stored)
 	}
@@ -97,7 +97,7 @@ func (s *Step) checkInterrupt(i run.Interrupt, ids map[string]bool) []schema.Rea
 		reasons = append(reasons, *reason)
 	}
 	if !i.Schema.IsZero() {
-		reasons = append(reasons, under("schema", i.Schema.Check())...)
+		reasons = append(reasons, schema.Within("schema", i.Schema.Check())...)
 	}
 	return reasons
 }

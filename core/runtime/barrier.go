@@ -26,8 +26,8 @@ func (t *transition) barrier(writes []run.PendingWrite) *Moment {
 
 	for i := range writes {
 		if len(writes[i].Interrupts) == 0 {
-			t.emit(run.EventNodeCompleted, writes[i].NodeID, map[string]any{
-				"task_id": run.TaskID(t.run.ID, t.step, writes[i].NodeID), "attempt": writes[i].Attempt,
+			t.emit(run.EventNodeCompleted, writes[i].NodeID, run.NodeCompleted{
+				TaskID: run.TaskID(t.run.ID, t.step, writes[i].NodeID), Attempt: writes[i].Attempt,
 			})
 		}
 	}
@@ -100,7 +100,7 @@ func (t *transition) applyField(f *compiler.Field, values []any, writers []strin
 			return fieldFailure(run.FailureState, f, writers, reasonsText(reasons))
 		}
 	}
-	t.setChannel(f.Name, next, map[string]any{"writers": texts(writers)})
+	t.setChannel(f.Name, next, run.ChannelUpdated{Writers: writers})
 	return nil
 }
 
@@ -179,7 +179,7 @@ func (t *transition) fire(edges []*compiler.Edge, changed map[string]bool) ([]st
 			}
 		}
 		fired = append(fired, e.RuntimeID)
-		t.emit(run.EventEdgeTriggered, "", map[string]any{"edge": e.RuntimeID, "target": e.Target})
+		t.emit(run.EventEdgeTriggered, "", run.EdgeTriggered{Edge: e.RuntimeID, Target: e.Target})
 	}
 	return fired, nil
 }
@@ -197,7 +197,7 @@ func (t *transition) settle(writes []run.PendingWrite) (interrupted bool) {
 		t.run.Pending = insert(t.run.Pending, w.NodeID)
 		for _, in := range w.Interrupts {
 			t.setInterrupt(in)
-			t.emit(run.EventInterruptRequested, in.NodeID, map[string]any{"interrupt_id": in.ID, "field": in.Field})
+			t.emit(run.EventInterruptRequested, in.NodeID, run.InterruptAsked{InterruptID: in.ID, Field: in.Field})
 		}
 		interrupted = true
 	}

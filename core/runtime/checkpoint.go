@@ -5,7 +5,6 @@ import (
 
 	"github.com/docket-go/docket/core/graph"
 	"github.com/docket-go/docket/core/run"
-	"github.com/docket-go/docket/core/value"
 )
 
 // Checkpoint is the read-only account of a committed moment, for observers and
@@ -46,8 +45,7 @@ func (c Checkpoint) Run() *run.Run { return c.m.Run.Clone() }
 func (c Checkpoint) Events() []run.Event {
 	events := make([]run.Event, len(c.m.Events))
 	for i, e := range c.m.Events {
-		e.Payload = value.CloneMap(e.Payload)
-		events[i] = e
+		events[i] = e.Clone()
 	}
 	return events
 }

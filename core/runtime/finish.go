@@ -22,11 +22,7 @@ func (t *transition) finish(typ run.CheckpointType) *Moment {
 	}
 	t.end(run.Done)
 	t.run.Output = output
-	payload := map[string]any{"outputs": texts(value.Keys(output))}
-	if unsatisfied := t.unsatisfiedBarriers(); unsatisfied != nil {
-		payload["unsatisfied_barriers"] = unsatisfied
-	}
-	t.emit(run.EventCompleted, "", payload)
+	t.emit(run.EventCompleted, "", run.Completed{Outputs: value.Keys(output), Unsatisfied: t.unsatisfiedBarriers()})
 	return t.moment(run.CheckpointCompleted, Disposition{Kind: ParkTerminal, Reason: ReasonCompleted})
 }
 

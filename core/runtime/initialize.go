@@ -3,7 +3,6 @@ package runtime
 import (
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/docket-go/docket/core/compiler"
@@ -29,11 +28,7 @@ type InputError struct {
 
 // Error lists the reasons.
 func (e *InputError) Error() string {
-	parts := make([]string, len(e.Reasons))
-	for i, r := range e.Reasons {
-		parts[i] = r.Path + ": " + r.Message
-	}
-	return fmt.Sprintf("run %q: invalid input: %s", e.RunID, strings.Join(parts, "; "))
+	return fmt.Sprintf("run %q: invalid input: %s", e.RunID, reasonsText(e.Reasons))
 }
 
 // Initialize validates the input and calculates the run_initialized moment, as if
@@ -57,13 +52,13 @@ func Initialize(g *compiler.Graph, s Start) (*Moment, error) {
 		ID: s.RunID, Graph: g.Ref, Status: run.Running, Input: input, Metadata: metadata,
 		StartedAt: now, UpdatedAt: now,
 	}, now)
-	t.emit(run.EventInitialized, "", map[string]any{"graph_id": g.Ref.ID, "graph_hash": g.Ref.Hash})
+	t.emit(run.EventInitialized, "", run.Initialized{Graph: g.Ref})
 	changed := make(map[string]bool, len(input))
 	for i := range g.Inputs {
 		in := &g.Inputs[i]
 		if _, given := input[in.Name]; given {
 			changed[in.ID] = true
-			t.emit(run.EventChannelUpdated, "", map[string]any{"channel": in.ID, "version": int64(1)})
+			t.emit(run.EventChannelUpdated, "", run.ChannelUpdated{Channel: in.ID, Version: 1})
 		}
 	}
 	fired, err := t.fire(g.StartEdges, changed)
@@ -100,30 +95,13 @@ func checkInput(g *compiler.Graph, s Start) (map[string]any, error) {
 		case ok:
 			v = in.Schema.Materialize(v)
 			given[in.Name] = v
-			reasons = append(reasons, under(in.Name, in.Schema.Validate(v))...)
+			reasons = append(reasons, schema.Within(in.Name, in.Schema.Validate(v))...)
 		}
 	}
 	if len(reasons) > 0 {
 		return nil, &InputError{RunID: s.RunID, Reasons: reasons}
 	}
 	return given, nil
-}
-
-// under puts a name in front of every reason's path.
-func under(name string, reasons []schema.Reason) []schema.Reason {
-	out := make([]schema.Reason, len(reasons))
-	for i, r := range reasons {
-		switch {
-		case r.Path == "":
-			r.Path = name
-		case r.Path[0] == '[':
-			r.Path = name + r.Path
-		default:
-			r.Path = name + "." + r.Path
-		}
-		out[i] = r
-	}
-	return out
 }
 
 func reasonOf(err error) schema.Reason {

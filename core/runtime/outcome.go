@@ -95,10 +95,17 @@ func normalize(r node.Result) (node.Result, error) {
 	return out, nil
 }
 
+// maxReasons bounds how many reasons a failure's text gives.
+const maxReasons = 20
+
 func reasonsText(reasons []schema.Reason) string {
-	parts := make([]string, len(reasons))
+	parts := make([]string, 0, min(len(reasons), maxReasons+1))
 	for i, r := range reasons {
-		parts[i] = strings.TrimPrefix(r.Path+": "+r.Message, ": ")
+		if i == maxReasons {
+			parts = append(parts, fmt.Sprintf("and %d more", len(reasons)-i))
+			break
+		}
+		parts = append(parts, r.String())
 	}
 	return strings.Join(parts, "; ")
 }

@@ -74,8 +74,8 @@ func Resolve(g *compiler.Graph, r *run.Run, a Answer, now time.Time) (*Moment, e
 	t.step = in.Step
 	in.Status, in.Answer, in.ResolvedAt = run.InterruptResolved, answer, t.now
 	t.setInterrupt(in)
-	t.emit(run.EventInterruptResolved, in.NodeID, map[string]any{"interrupt_id": in.ID, "field": in.Field})
-	t.setChannel(f.Name, next, map[string]any{"interrupt_id": in.ID})
+	t.emit(run.EventInterruptResolved, in.NodeID, run.InterruptAnswered{InterruptID: in.ID, Field: in.Field})
+	t.setChannel(f.Name, next, run.ChannelUpdated{InterruptID: in.ID})
 	return t.moment(run.CheckpointInterruptResolved, t.wakeAfterAnswer()), nil
 }
 
@@ -128,6 +128,6 @@ func Cancel(r *run.Run, now time.Time) (*Moment, error) {
 	}
 	t := begin(nil, r, now)
 	t.end(run.Cancelled)
-	t.emit(run.EventCancelled, "", map[string]any{})
+	t.emit(run.EventCancelled, "", run.RunCancelled{})
 	return t.moment(run.CheckpointCancelled, Disposition{Kind: ParkTerminal, Reason: ReasonCancelled}), nil
 }

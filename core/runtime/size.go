@@ -2,29 +2,38 @@ package runtime
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/docket-go/docket/core/record"
 	"github.com/docket-go/docket/core/run"
 )
 
-// check returns what in a moment is too large to be stored, nil when nothing is.
-func (l Limits) check(m *Moment) (*string, error) {
-	tooLarge := func(format string, args ...any) (*string, error) {
-		message := fmt.Sprintf(format, args...)
-		return &message, nil
+// oversize says what in a moment is too large to be stored.
+type oversize struct {
+	message string
+	nodeID  string // when it is about one node
+}
+
+// check returns what is too large, nil when nothing is.
+func (l Limits) check(m *Moment) (*oversize, error) {
+	tooLarge := func(format string, args ...any) (*oversize, error) {
+		return &oversize{message: fmt.Sprintf(format, args...)}, nil
 	}
 	if len(m.Events) > record.MaxCommitEvents {
 		return tooLarge("the transition has %d events, more than %d", len(m.Events), record.MaxCommitEvents)
 	}
 	for i := range m.Events {
-		if n := atMost(m.Events[i].Payload); n > l.maxEventBytes() {
-			data, err := m.Events[i].EncodePayload()
-			if err != nil {
-				return nil, err
-			}
-			if int64(len(data)) > l.maxEventBytes() {
-				return tooLarge("a %s event has %d bytes, more than %d", m.Events[i].Type, len(data), l.maxEventBytes())
-			}
+		if payloadAtMost(m.Events[i].Payload) <= l.maxEventBytes() {
+			continue
+		}
+		data, err := m.Events[i].EncodePayload()
+		if err != nil {
+			return nil, err
+		}
+		if int64(len(data)) > l.maxEventBytes() {
+			large, err := tooLarge("a %s event has %d bytes, more than %d", m.Events[i].Type, len(data), l.maxEventBytes())
+			large.nodeID = m.Events[i].NodeID
+			return large, err
 		}
 	}
 	if runAtMost(m.Run) <= l.maxRunBytes() {
@@ -40,19 +49,23 @@ func (l Limits) check(m *Moment) (*string, error) {
 	return nil, nil
 }
 
-// blame makes the node whose result is largest answer for a transition that is too
-// large: its attempt has failed for good.
-func (s *Step) blame(t *transition, message string, attempts []attempt) *Moment {
-	var largest *attempt
+// blame makes one node answer for a transition that is too large, the one it is
+// about or else the one with the largest result: its attempt has failed for good.
+func (s *Step) blame(t *transition, large *oversize, attempts []attempt) *Moment {
+	var culprit *attempt
 	var most int64 = -1
 	for i := range attempts {
-		if n := atMost(attempts[i].write.Update); n > most {
-			most, largest = n, &attempts[i]
+		n := atMost(attempts[i].write.Update)
+		if attempts[i].task.NodeID == large.nodeID {
+			n = math.MaxInt64
+		}
+		if n > most {
+			most, culprit = n, &attempts[i]
 		}
 	}
-	failed := attempt{task: largest.task, failure: &failure{reason: ReasonTooLarge, message: message, permanent: true}}
+	failed := attempt{task: culprit.task, failure: &failure{reason: ReasonTooLarge, message: large.message, permanent: true}}
 	t.emit(run.EventNodeFailed, failed.task.NodeID, failed.failedPayload())
-	return t.fail(run.Failure{Code: run.FailureTooLarge, NodeID: failed.task.NodeID, Message: message})
+	return t.fail(run.Failure{Code: run.FailureTooLarge, NodeID: failed.task.NodeID, Message: large.message})
 }
 
 // The estimates below are upper bounds of canonical bytes that cost no
@@ -102,6 +115,33 @@ func superstepAtMost(s *run.Superstep) int64 {
 		for _, i := range w.Interrupts {
 			n += fixedFrame + text(i.ID) + atMost(i.Metadata) + atMost(i.Schema.ToMap())
 		}
+	}
+	return n
+}
+
+// payloadAtMost bounds the payloads that can grow; the others are made of a few ids.
+func payloadAtMost(p run.Payload) int64 {
+	const ids = 8 * 256 * maxEscape
+	n := int64(fixedFrame + ids)
+	switch p := p.(type) {
+	case run.NodeFailed:
+		n += text(p.Message)
+	case run.RunFailed:
+		n += text(p.Message) + barriersAtMost(p.Unsatisfied)
+	case run.Completed:
+		n += int64(len(p.Outputs))*(128+entryFrame) + barriersAtMost(p.Unsatisfied)
+	case run.ChannelUpdated:
+		n += int64(len(p.Writers)) * (128 + entryFrame)
+	case run.Checkpoint:
+		n += int64(len(p.Tasks))*ids + int64(len(p.Finished))*(128+entryFrame)
+	}
+	return n
+}
+
+func barriersAtMost(list []run.Barrier) int64 {
+	var n int64
+	for _, b := range list {
+		n += 256 + int64(len(b.Reached))*(128+entryFrame)
 	}
 	return n
 }

@@ -31,7 +31,7 @@ func begin(g *compiler.Graph, r *run.Run, now time.Time) *transition {
 	return &transition{g: g, run: &proposal, now: now, step: r.Step}
 }
 
-func (t *transition) emit(typ run.EventType, nodeID string, payload map[string]any) {
+func (t *transition) emit(typ run.EventType, nodeID string, payload run.Payload) {
 	t.events = append(t.events, run.Event{Type: typ, Step: t.step, NodeID: nodeID, Payload: payload})
 }
 
@@ -52,7 +52,7 @@ func (t *transition) moment(typ run.CheckpointType, d Disposition) *Moment {
 }
 
 // setChannel commits a field's value, or that it is unset, at its next version.
-func (t *transition) setChannel(name string, v value.Optional, payload map[string]any) {
+func (t *transition) setChannel(name string, v value.Optional, by run.ChannelUpdated) {
 	if !t.ownChannels {
 		t.run.Channels = maps.Clone(t.run.Channels)
 		if t.run.Channels == nil {
@@ -63,8 +63,8 @@ func (t *transition) setChannel(name string, v value.Optional, payload map[strin
 	id := run.FieldPrefix + name
 	version := t.run.Channels[id].Version + 1
 	t.run.Channels[id] = run.Channel{Value: v.Value, Unset: !v.Set, Version: version}
-	payload["channel"], payload["version"] = id, version
-	t.emit(run.EventChannelUpdated, "", payload)
+	by.Channel, by.Version = id, version
+	t.emit(run.EventChannelUpdated, "", by)
 }
 
 func (t *transition) setInterrupt(i run.Interrupt) {
@@ -97,19 +97,15 @@ func (t *transition) fail(f run.Failure) *Moment {
 	f.Message = value.Cut(f.Message, value.MaxText)
 	t.end(run.Failed)
 	t.run.Failure = &f
-	payload := map[string]any{"code": string(f.Code), "message": f.Message}
-	if unsatisfied := t.unsatisfiedBarriers(); unsatisfied != nil {
-		payload["unsatisfied_barriers"] = unsatisfied
-	}
-	t.emit(run.EventFailed, f.NodeID, payload)
+	t.emit(run.EventFailed, f.NodeID, run.RunFailed{Code: f.Code, Message: f.Message, Unsatisfied: t.unsatisfiedBarriers()})
 	return t.moment(run.CheckpointFailed, Disposition{Kind: ParkTerminal, Reason: ReasonFailed})
 }
 
 // unsatisfiedBarriers lists the barrier edges that only some sources reached.
-func (t *transition) unsatisfiedBarriers() []any {
-	var list []any
+func (t *transition) unsatisfiedBarriers() []run.Barrier {
+	var list []run.Barrier
 	for _, id := range value.Keys(t.run.Barriers) {
-		list = append(list, map[string]any{"edge": id, "reached": texts(t.run.Barriers[id])})
+		list = append(list, run.Barrier{Edge: id, Reached: t.run.Barriers[id]})
 	}
 	return list
 }

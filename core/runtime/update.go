@@ -32,7 +32,7 @@ func Update(s *Step, outcomes []Outcome, now time.Time) (*Moment, error) {
 	}
 	t = begin(s.g, s.run, now)
 	t.step = s.number
-	return s.blame(t, *large, attempts), nil
+	return s.blame(t, large, attempts), nil
 }
 
 func (s *Step) conclude(t *transition, attempts []attempt) *Moment {
@@ -74,15 +74,11 @@ func (s *Step) unfinished() int {
 	return len(s.run.Active.Tasks)
 }
 
-func (a *attempt) failedPayload() map[string]any {
-	p := map[string]any{
-		"task_id": a.task.ID, "attempt": a.task.Attempt, "idempotency_key": a.task.IdempotencyKey,
-		"reason": string(a.failure.reason), "message": a.failure.message, "retry": !a.retryAt.IsZero(),
+func (a *attempt) failedPayload() run.NodeFailed {
+	return run.NodeFailed{
+		TaskID: a.task.ID, Attempt: a.task.Attempt, IdempotencyKey: a.task.IdempotencyKey,
+		Reason: string(a.failure.reason), Message: a.failure.message, RetryAt: a.retryAt,
 	}
-	if !a.retryAt.IsZero() {
-		p["retry_at"] = value.FormatTime(a.retryAt)
-	}
-	return p
 }
 
 // collect returns the results of the whole superstep, sorted by node id: those of

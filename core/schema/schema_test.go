@@ -122,8 +122,10 @@ func TestKnownKeysAreComplete(t *testing.T) {
 // TestNothingIsShared mutates everything that went in and came out.
 func TestNothingIsShared(t *testing.T) {
 	t.Parallel()
-	fields := map[string]Schema{"a": Enum([]any{"x"}).WithDefault([]any{"x"}).Describe(map[string]any{"m": []any{"x"}})}
+	fields := map[string]Schema{"a": Enum([]any{"x"}).WithDefault([]any{"x"}).Describe(map[string]any{"m": []any{"x"}}),
+		"l": List(Boolean()).Items(0, 1), "s": String().Length(0, 1)}
 	s := Object(fields)
+	s.Extra = map[string]any{"x": []any{"x"}}
 	v := compile(t, s)
 	want := text(v.Schema().ToMap())
 
@@ -134,11 +136,18 @@ func TestNothingIsShared(t *testing.T) {
 	doc["fields"].(map[string]any)["a"].(map[string]any)["values"].([]any)[0].([]any)[0] = "boom"
 	export := s.JSONSchema()
 	export["properties"].(map[string]any)["a"].(map[string]any)["enum"].([]any)[0].([]any)[0] = "boom"
+	doc["x"].([]any)[0] = "boom"
+	if got := text(s.ToMap()); got != want {
+		t.Errorf("the schema became %s", got)
+	}
+	*fields["l"].MaxItems = 0
+	*fields["s"].MaxLength = 0
 	fields["a"].Default.Value.([]any)[0] = "boom"
 	fields["a"].Values[0].([]any)[0] = "boom"
 	fields["a"].Metadata["m"] = "boom"
 	fields["b"] = String().Require()
 	delete(v.Schema().Fields, "a")
+	s.Extra["x"].([]any)[0] = "boom"
 
 	if got := text(v.Schema().ToMap()); got != want {
 		t.Errorf("the validator's schema became %s", got)

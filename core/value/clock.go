@@ -2,6 +2,7 @@ package value
 
 import (
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -25,14 +26,28 @@ func ParseTime(s string) (time.Time, error) {
 }
 
 func parseTime(s string) (time.Time, *Error) {
-	var t time.Time
-	if err := t.UnmarshalText([]byte(s)); err != nil {
+	t, err := time.Parse(time.RFC3339, s)
+	if err != nil || !isStrict(s) {
 		return time.Time{}, fault(CodeMismatch, strconv.QuoteToASCII(Cut(s, 64))+" is not an RFC 3339 time")
 	}
 	if err := checkYear(t); err != nil {
 		return time.Time{}, err
 	}
 	return Time(t), nil
+}
+
+// isStrict refuses what package time reads beyond RFC 3339: a one-digit hour, a
+// comma before the fraction, an offset that no clock has.
+func isStrict(s string) bool {
+	const hour, colon = len("2006-01-02T"), len("2006-01-02T15")
+	if s[colon] != ':' || strings.Contains(s[hour:], ",") {
+		return false
+	}
+	if strings.HasSuffix(s, "Z") {
+		return true
+	}
+	offset := s[len(s)-len("07:00"):]
+	return offset[:2] <= "23" && offset[3:] <= "59"
 }
 
 func checkYear(t time.Time) *Error {

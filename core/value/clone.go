@@ -1,7 +1,15 @@
 package value
 
-// MaxDepth is how many containers may be nested in one value.
-const MaxDepth = 128
+const (
+	// MaxDepth is how many containers may be nested in one value that enters
+	// (Normalize).
+	MaxDepth = 128
+	// MaxDocumentDepth is how many may be nested in what Encode writes and Decode
+	// reads: a document that holds a value of MaxDepth must come back.
+	MaxDocumentDepth = MaxDepth + frame
+
+	frame = 16
+)
 
 // Clone returns a deep copy of a normalised value. Scalars are immutable and
 // returned as they are.

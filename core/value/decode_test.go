@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"reflect"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -125,32 +127,84 @@ func TestDepthIsBoundedEverywhereAlike(t *testing.T) {
 		}
 		return mustJSON(t, v), v
 	}
-	text, v := nest(MaxDepth)
+	text, v := nest(MaxDocumentDepth)
 	if got, err := Decode([]byte(text)); err != nil || !Equal(got, v) {
 		t.Errorf("Decode at the limit: %v", err)
 	}
+	if got := mustEncode(t, v); got != text {
+		t.Errorf("Encode at the limit: %s", got)
+	}
+	text, v = nest(MaxDepth)
 	if got, err := Normalize(v); err != nil || !Equal(got, v) {
 		t.Errorf("Normalize at the limit: %v", err)
 	}
 	if got, err := Normalize(json.RawMessage(text)); err != nil || !Equal(got, v) {
 		t.Errorf("Normalize of raw JSON at the limit: %v", err)
 	}
-	if got := mustEncode(t, v); got != text {
-		t.Errorf("Encode at the limit: %s", got)
-	}
-	text, v = nest(MaxDepth + 1)
+	text, v = nest(MaxDocumentDepth + 1)
 	_, err := Decode([]byte(text))
 	wantCode(t, "Decode", err, CodeTooDeep)
-	_, err = Normalize(v)
-	wantCode(t, "Normalize", err, CodeTooDeep)
-	_, err = Normalize(json.RawMessage(text))
-	wantCode(t, "Normalize of raw JSON", err, CodeTooDeep)
-	_, err = Normalize(map[string]any{"raw": json.RawMessage(mustJSON(t, v)[1 : len(text)-1])})
-	wantCode(t, "Normalize of raw JSON inside", err, CodeTooDeep)
 	_, err = Encode(v)
 	wantCode(t, "Encode", err, CodeTooDeep)
+	for _, wrap := range []func(any) any{
+		func(v any) any { return []any{v} },
+		func(v any) any { return map[string]any{"k": v} },
+	} {
+		deeper := wrap(v)
+		text := mustJSON(t, deeper)
+		_, err := Decode([]byte(text))
+		wantCode(t, "Decode", err, CodeTooDeep)
+		_, err = Normalize(deeper)
+		wantCode(t, "Normalize", err, CodeTooDeep)
+		_, err = Normalize(json.RawMessage(text))
+		wantCode(t, "Normalize of raw JSON", err, CodeTooDeep)
+		_, err = Normalize(wrap(json.RawMessage(mustJSON(t, v))))
+		wantCode(t, "Normalize of raw JSON inside", err, CodeTooDeep)
+		_, err = Encode(deeper)
+		wantCode(t, "Encode", err, CodeTooDeep)
+	}
+	for _, deeper := range []any{struct{ V any }{v}, map[color]any{"k": v}, [1]any{v}} {
+		_, err := Normalize(deeper)
+		wantCode(t, "Normalize by reflection", err, CodeTooDeep)
+	}
 	_, err = Decode([]byte(strings.Repeat("[", 1<<20)))
 	wantCode(t, "a bomb", err, CodeTooDeep)
+}
+
+// The pooled state of a call keeps nothing of its document alive, whether the
+// call succeeded or not.
+func TestPoolsKeepNothing(t *testing.T) {
+	t.Parallel()
+	for _, source := range []string{`{"a":[1,"x",{"b":["y"]}],"c":{}}`, `{"a":[1,"x",{"b":["y",`, `[{"a":1,"a":"x"}]`} {
+		var d decoder
+		d.data, d.text = []byte(source), source
+		v, err := d.value(0)
+		d.reset()
+		for _, m := range d.members[:cap(d.members)] {
+			if m != (member{}) {
+				t.Errorf("%s: a member stays", source)
+			}
+		}
+		for _, item := range d.items[:cap(d.items)] {
+			if item != nil {
+				t.Errorf("%s: an item stays", source)
+			}
+		}
+		if d.data != nil || d.text != "" {
+			t.Errorf("%s: the document stays", source)
+		}
+		if err != nil {
+			v = map[string]any{"a": map[string]any{"b": 1}}
+		}
+		var e encoder
+		_, _ = e.value(nil, v, 0)
+		e.reset()
+		for _, k := range e.keys[:cap(e.keys)] {
+			if k != "" {
+				t.Errorf("%s: a key stays", source)
+			}
+		}
+	}
 }
 
 func mustJSON(t *testing.T, v any) string {
@@ -189,6 +243,45 @@ func TestDecodeKeepsNothing(t *testing.T) {
 		}
 		if !Equal(got, want) {
 			t.Errorf("size %d: the value changed with its bytes", size)
+		}
+	}
+}
+
+// A large document takes other paths for its strings; many calls at once share
+// the pooled state.
+func TestLargeDocuments(t *testing.T) {
+	t.Parallel()
+	r := seeded(t)
+	items := []any{}
+	for i := range 2 * maxKeys {
+		m := randomValue(r, 3)
+		items = append(items, map[string]any{"same": m, "own-" + strconv.Itoa(i): "é\n" + strconv.Itoa(i), "a\"b": int64(i)})
+	}
+	want := mustEncode(t, items)
+	if len(want) <= maxShared {
+		t.Fatalf("only %d bytes", len(want))
+	}
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			got, err := Decode([]byte(want))
+			if err != nil || !reflect.DeepEqual(got, any(items)) {
+				t.Errorf("reads back otherwise: %v", err)
+				return
+			}
+			scribble(got)
+			_, err = Decode([]byte(`{"left":["open",{"x":1,"x":2}]}`))
+			wantFault(t, err, CodeDuplicateKey, "left[1].x")
+			if data, err := Encode(items); err != nil || string(data) != want {
+				t.Errorf("encodes otherwise: %v", err)
+			}
+		})
+	}
+	wg.Wait()
+	pad := `{"pad":"` + strings.Repeat("x", maxShared) + `",`
+	for _, tail := range []string{`"\u0070ad":1}`, `"k":1,"k":2}`, "\"\xff\":1}", `"\q":1}`} {
+		if _, err := Decode([]byte(pad + tail)); err == nil {
+			t.Errorf("%q is accepted", tail)
 		}
 	}
 }

@@ -15,7 +15,7 @@ func Encode(v any) ([]byte, error) { return Append(nil, v) }
 // it returns dst as it was.
 func Append(dst []byte, v any) ([]byte, error) {
 	e := encoders.Get().(*encoder)
-	out, err := e.value(dst, v, 0)
+	out, err := e.value(dst, v, -frame)
 	e.release()
 	if err != nil {
 		return dst, err
@@ -74,12 +74,16 @@ var encoders = sync.Pool{New: func() any { return new(encoder) }}
 const maxPooledKeys = 4096
 
 func (e *encoder) release() {
+	e.reset()
+	encoders.Put(e)
+}
+
+func (e *encoder) reset() {
 	if cap(e.keys) > maxPooledKeys {
 		e.keys = nil
 	}
 	clear(e.keys) // what an error left open
 	e.keys = e.keys[:0]
-	encoders.Put(e)
 }
 
 func (e *encoder) value(dst []byte, v any, depth int) ([]byte, *Error) {
@@ -154,5 +158,5 @@ func (e *encoder) object(dst []byte, m map[string]any, depth int) ([]byte, *Erro
 }
 
 func errTooDeep() *Error {
-	return fault(CodeTooDeep, "more than "+strconv.Itoa(MaxDepth)+" nested lists and objects")
+	return fault(CodeTooDeep, "too many nested lists and objects: a value may have "+strconv.Itoa(MaxDepth))
 }

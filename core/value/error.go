@@ -14,7 +14,7 @@ const (
 	CodeInvalidUTF8     Code = "invalid_utf8"     // a string or key that isn't Unicode text
 	CodeOutOfRange      Code = "out_of_range"     // a number or time that its form can't hold exactly
 	CodeNotFinite       Code = "not_finite"       // NaN or an infinity
-	CodeTooDeep         Code = "too_deep"         // more than MaxDepth nested containers
+	CodeTooDeep         Code = "too_deep"         // more nested containers than MaxDepth or MaxDocumentDepth
 	CodeCycle           Code = "cycle"            // a Go value that contains itself
 	CodeKeyCollision    Code = "key_collision"    // a struct with two fields for one key
 	CodeMarshal         Code = "marshal"          // a marshaler or unmarshaler failed or panicked

@@ -65,7 +65,7 @@ func (lit number) value() (any, *Error) {
 		}
 		return lit.wideInteger()
 	}
-	if n, ok := lit.integral(); ok {
+	if n, ok := lit.exactInt(); ok {
 		return n, nil
 	}
 	f, err := lit.float()
@@ -117,10 +117,10 @@ func (lit number) float() (float64, *Error) {
 	return f, nil
 }
 
-// integral reads a literal with a fraction or exponent whose exact decimal value
+// exactInt reads a literal with a fraction or exponent whose exact decimal value
 // is an integer within int64 (12.50e1, 9007199254740993.0), without going
 // through float64.
-func (lit number) integral() (int64, bool) {
+func (lit number) exactInt() (int64, bool) {
 	var buf [20]byte // a sign and the digits without leading or trailing zeros
 	digits := buf[:0]
 	scale, zeros := 0, 0 // digits · 10^scale; zeros are held back until a digit follows

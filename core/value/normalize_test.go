@@ -44,6 +44,10 @@ func (rude) MarshalText() ([]byte, error)      { return []byte("\xff"), nil }
 func (digest) MarshalText() ([]byte, error)    { return []byte("d1ge57"), nil }
 func (c celsius) IsZero() bool                 { return c == -273.15 }
 
+type celsius2 struct{}
+
+func (*celsius2) IsZero() bool { panic("no zero") }
+
 var errSick = errors.New("sick")
 
 func TestNormalize(t *testing.T) {
@@ -170,6 +174,7 @@ func TestNormalizeRefuses(t *testing.T) {
 		"string":                {[]string{"ok", "\xff"}, CodeInvalidUTF8, "[1]"},
 		"lone surrogate":        {"\xed\xa0\x80", CodeInvalidUTF8, ""},
 		"key":                   {map[string]any{"k": map[string]int{"\xff": 1}}, CodeInvalidUTF8, "k[\"\ufffd\"]"},
+		"key of any":            {map[string]any{"a": 1, "\xff": 1}, CodeInvalidUTF8, "[\"\ufffd\"]"},
 		"named string":          {color("\xff"), CodeInvalidUTF8, ""},
 		"text marshaler":        {[]any{rude{}}, CodeInvalidUTF8, "[0]"},
 		"marshaler, duplicates": {map[string]any{"x y": broken{}}, CodeDuplicateKey, `["x y"].a`},
@@ -188,6 +193,18 @@ func TestNormalizeRefuses(t *testing.T) {
 		_, err := Normalize(tt.in)
 		t.Run(name, func(t *testing.T) { wantFault(t, err, tt.code, tt.path) })
 	}
+	// A pointer chain that is no cycle, and one error among shared pointers.
+	deep := any(1)
+	for range 2 * MaxDepth {
+		next := deep
+		deep = &next
+	}
+	_, err := Normalize([]any{deep})
+	wantFault(t, err, CodeTooDeep, "[0]")
+	_, err = Normalize(struct {
+		A celsius2 `json:"a,omitzero"`
+	}{})
+	wantFault(t, err, CodeMarshal, "a")
 	if _, err := Normalize(sick{}); !errors.Is(err, errSick) {
 		t.Errorf("the marshaler's error is lost: %v", err)
 	}

@@ -10,16 +10,26 @@ const two63 = 1 << 63 // as a float64 constant: the first value beyond int64
 // fromFloat gives a finite float its one form: int64 when it is integral and
 // within int64 (so -0 becomes 0), else float64.
 func fromFloat(f float64) (any, *Error) {
-	if f >= -two63 && f < two63 {
-		if n := int64(f); float64(n) == f {
-			return n, nil
-		}
-		return f, nil
+	if n, ok := integral(f); ok {
+		return n, nil
 	}
 	if math.IsNaN(f) || math.IsInf(f, 0) {
-		return nil, fault(CodeNotFinite, strconv.FormatFloat(f, 'g', -1, 64)+" has no JSON form")
+		return nil, errNotFinite(f)
 	}
 	return f, nil
+}
+
+// integral returns f as an int64 when that loses nothing.
+func integral(f float64) (int64, bool) {
+	if f >= -two63 && f < two63 {
+		n := int64(f)
+		return n, float64(n) == f
+	}
+	return 0, false
+}
+
+func errNotFinite(f float64) *Error {
+	return fault(CodeNotFinite, strconv.FormatFloat(f, 'g', -1, 64)+" has no JSON form")
 }
 
 // toInt reads a normalised number as an int64.
@@ -57,12 +67,11 @@ func toFloat(v any) (float64, *Error) {
 // integral and within int64 prints as that int64 would, so that equal values
 // have equal bytes even where the value skipped Normalize.
 func appendNumber(dst []byte, f float64) ([]byte, *Error) {
-	v, err := fromFloat(f)
-	if err != nil {
-		return dst, err
-	}
-	if n, ok := v.(int64); ok {
+	if n, ok := integral(f); ok {
 		return AppendInt(dst, n), nil
+	}
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return dst, errNotFinite(f)
 	}
 	return appendFloat(dst, f), nil
 }

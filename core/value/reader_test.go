@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 )
 
 func TestReader(t *testing.T) {
@@ -68,6 +69,26 @@ func TestReader(t *testing.T) {
 	wantFault(t, err, CodeMismatch, "l")
 	if err.Error() != "value: mismatch at l: a list is not a string" {
 		t.Error(err)
+	}
+}
+
+func TestErrorText(t *testing.T) {
+	t.Parallel()
+	for want, v := range map[string]any{
+		"value: mismatch: null is not a time":                                     nil,
+		"value: mismatch: a boolean is not a time":                                true,
+		"value: mismatch: an integer is not a time":                               int64(1),
+		"value: mismatch: a number with a fraction or beyond int64 is not a time": 1.5,
+		"value: mismatch: a list is not a time":                                   []any{},
+		"value: mismatch: an object is not a time":                                map[string]any{},
+		"value: mismatch: a Go int is not a time":                                 1,
+	} {
+		if err := Into(v, new(time.Time)); err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+	if o := Some(nil); !o.Set || o == (Optional{}) {
+		t.Error("an explicit null is absent")
 	}
 }
 

@@ -77,7 +77,7 @@ func (f *field) omits(rv reflect.Value) (omit bool, err *Error) {
 	if !f.omitZero {
 		return false, nil
 	}
-	if rv.IsZero() {
+	if k := rv.Kind(); (k == reflect.Pointer || k == reflect.Interface) && rv.IsNil() {
 		return true, nil
 	}
 	z, ok := rv.Interface().(interface{ IsZero() bool })
@@ -85,7 +85,7 @@ func (f *field) omits(rv reflect.Value) (omit bool, err *Error) {
 		z, ok = addressOf(rv).Interface().(interface{ IsZero() bool })
 	}
 	if !ok {
-		return false, nil
+		return rv.IsZero(), nil
 	}
 	if cause := contain(func() error { omit = z.IsZero(); return nil }); cause != nil {
 		return false, marshalFault("IsZero", rv.Type(), cause)

@@ -7,17 +7,58 @@ import (
 	"unicode/utf8"
 )
 
-// string reads the string literal at the current position. First its end is
-// found and its bytes are proven, then it is cut out, unescaped if need be.
+// string reads the string literal at the current position.
 func (d *decoder) string() (string, *Error) {
-	from := d.pos + 1
-	i, ascii, escaped := from, true, false
+	from, to, escaped, err := d.span()
+	switch {
+	case err != nil:
+		return "", err
+	case escaped:
+		return d.unescape(from, to)
+	case d.text != "":
+		return d.text[from:to], nil
+	default:
+		return string(d.data[from:to]), nil
+	}
+}
+
+// key is string for an object's key. In a large document, where strings share
+// no text, the same keys come again and again: they share a copy.
+func (d *decoder) key() (string, *Error) {
+	if d.text != "" {
+		return d.string()
+	}
+	from, to, escaped, err := d.span()
+	switch {
+	case err != nil:
+		return "", err
+	case escaped:
+		return d.unescape(from, to)
+	}
+	if key, ok := d.keys[string(d.data[from:to])]; ok {
+		return key, nil
+	}
+	key := string(d.data[from:to])
+	if len(d.keys) < maxKeys {
+		if d.keys == nil {
+			d.keys = make(map[string]string)
+		}
+		d.keys[key] = key
+	}
+	return key, nil
+}
+
+// span passes over the string literal at the current position, proves its bytes
+// and returns where its text is.
+func (d *decoder) span() (from, to int, escaped bool, err *Error) {
+	from = d.pos + 1
+	i, ascii := from, true
 	for {
 		for i < len(d.data) && plainByte[d.data[i]] {
 			i++
 		}
 		if i >= len(d.data) {
-			return "", d.fault(CodeSyntax, len(d.data), "the document ends inside a string")
+			return 0, 0, false, d.fault(CodeSyntax, len(d.data), "the document ends inside a string")
 		}
 		c := d.data[i]
 		if c == '"' {
@@ -30,21 +71,15 @@ func (d *decoder) string() (string, *Error) {
 			escaped = true
 			i++ // the escaped byte is looked at by unescape, but ends nothing
 		default:
-			return "", d.fault(CodeSyntax, i, "a control character inside a string must be escaped")
+			return 0, 0, false, d.fault(CodeSyntax, i, "a control character inside a string must be escaped")
 		}
 		i++
 	}
 	d.pos = i + 1
 	if !ascii && !utf8.Valid(d.data[from:i]) {
-		return "", d.fault(CodeInvalidUTF8, from+firstInvalid(d.data[from:i]), "the string isn't valid UTF-8")
+		return 0, 0, false, d.fault(CodeInvalidUTF8, from+firstInvalid(d.data[from:i]), "the string isn't valid UTF-8")
 	}
-	if escaped {
-		return d.unescape(from, i)
-	}
-	if d.text != "" {
-		return d.text[from:i], nil
-	}
-	return string(d.data[from:i]), nil
+	return from, i, escaped, nil
 }
 
 // plainByte marks the ASCII bytes that stand for themselves inside a string.

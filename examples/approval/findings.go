@@ -112,9 +112,13 @@ func (f *findings) gapless() bool {
 // that followed, and its second attempt's completion, in this order.
 func (f *findings) retried() bool {
 	isFailure := func(e run.Event) bool { return e.Type == run.EventNodeFailed && e.NodeID == "publish" }
-	isPark := func(e run.Event) bool { return e.Payload["type"] == string(run.CheckpointRetry) }
+	isPark := func(e run.Event) bool {
+		p, ok := e.Payload.(run.Checkpoint)
+		return ok && p.Type == run.CheckpointRetry
+	}
 	isSuccess := func(e run.Event) bool {
-		return e.Type == run.EventNodeCompleted && e.NodeID == "publish" && e.Payload["attempt"] == int64(2)
+		p, ok := e.Payload.(run.NodeCompleted)
+		return ok && e.NodeID == "publish" && p.Attempt == 2
 	}
 	failed, parked, done := slices.IndexFunc(f.events, isFailure), slices.IndexFunc(f.events, isPark), slices.IndexFunc(f.events, isSuccess)
 	return failed >= 0 && failed < parked && parked < done

@@ -54,7 +54,7 @@ func tell(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 		return err
 	}
 	defer os.RemoveAll(dir)
-	s := &story{out: stdout, stderr: stderr, dir: dir, store: *store, decide: script()}
+	s := &story{out: stdout, stderr: &shared{w: stderr}, dir: dir, store: *store, keeps: *store != "", decide: script()}
 	if *interactive {
 		s.decide = prompt(stdin, stdout)
 	}

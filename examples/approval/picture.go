@@ -19,49 +19,38 @@ import (
 func printLog(out io.Writer, events []run.Event) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, e := range events {
-		if e.Type == run.EventCheckpoint {
-			fmt.Fprintf(w, "  %d\tstep %d\t── committed\t%v\t%v\n", e.Seq, e.Step, e.Payload["sequence"], e.Payload["type"])
-			continue
+		what, about, says := string(e.Type), "run", ""
+		if e.NodeID != "" {
+			about = e.NodeID
 		}
-		fmt.Fprintf(w, "  %d\tstep %d\t%s\t%s\t%s\n", e.Seq, e.Step, e.Type, subject(e), remark(e))
+		switch p := e.Payload.(type) {
+		case run.Checkpoint:
+			what, about, says = "── committed", fmt.Sprint(p.Seq), string(p.Type)
+		case run.ChannelUpdated:
+			about, says = p.Channel, fmt.Sprintf("version %d", p.Version)
+		case run.EdgeTriggered:
+			about, says = p.Edge, "to "+p.Target
+		case run.NodeCompleted:
+			says = fmt.Sprintf("attempt %d", p.Attempt)
+		case run.NodeFailed:
+			says = fmt.Sprintf("attempt %d: %s", p.Attempt, p.Message)
+		case run.InterruptAsked:
+			says = p.InterruptID
+		case run.InterruptAnswered:
+			says = p.InterruptID
+		}
+		line := fmt.Sprintf("  %d\tstep %d\t%s\t%s", e.Seq, e.Step, what, about)
+		if says != "" {
+			line += "\t" + says
+		}
+		fmt.Fprintln(w, line)
 	}
 	w.Flush()
 }
 
-// subject is what an event is about.
-func subject(e run.Event) string {
-	switch e.Type {
-	case run.EventChannelUpdated:
-		return fmt.Sprint(e.Payload["channel"])
-	case run.EventEdgeTriggered:
-		return fmt.Sprint(e.Payload["edge"])
-	}
-	if e.NodeID != "" {
-		return e.NodeID
-	}
-	return "run"
-}
-
-// remark is what else an event tells that a reader wants to know.
-func remark(e run.Event) string {
-	switch e.Type {
-	case run.EventChannelUpdated:
-		return fmt.Sprintf("version %v", e.Payload["version"])
-	case run.EventEdgeTriggered:
-		return fmt.Sprintf("to %v", e.Payload["target"])
-	case run.EventNodeCompleted:
-		return fmt.Sprintf("attempt %v", e.Payload["attempt"])
-	case run.EventNodeFailed:
-		return fmt.Sprintf("attempt %v: %v", e.Payload["attempt"], e.Payload["message"])
-	case run.EventInterruptRequested, run.EventInterruptResolved:
-		return fmt.Sprint(e.Payload["interrupt_id"])
-	}
-	return ""
-}
-
-// printPicture writes the graph as a list in the order of its flow, then as a
-// Mermaid drawing.
-func printPicture(out io.Writer, g graph.Graph, m graph.Marks) {
+// printFlow writes the graph as a list in the order of its flow, with how far
+// the run has come.
+func printFlow(out io.Writer, g graph.Graph, m graph.Marks) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, id := range flow(g) {
 		state := string(m[id])
@@ -71,7 +60,6 @@ func printPicture(out io.Writer, g graph.Graph, m graph.Marks) {
 		fmt.Fprintf(w, "  %s\t%s\t%s\n", id, state, strings.Join(leadsTo(g, id), ", "))
 	}
 	w.Flush()
-	fmt.Fprintf(out, "\n%s\n", indent(g.Mermaid(m), "  "))
 }
 
 // flow returns the nodes in the order in which edges first reach them.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"sync"
 )
 
 // The lines by which a worker tells the story where it is.
@@ -21,6 +22,19 @@ type process struct {
 	cmd   *exec.Cmd
 	stdin io.Closer
 	lines *bufio.Scanner
+}
+
+// shared lets several children complain into one writer.
+type shared struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+// Write writes p whole.
+func (s *shared) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.w.Write(p)
 }
 
 // start runs this program again in a role. The child's complaints go to stderr.
@@ -84,6 +98,14 @@ func (p *process) stop() error {
 		return err
 	}
 	return p.wait()
+}
+
+// end makes sure that the child is gone, whatever the story came to.
+func (p *process) end() {
+	if p.cmd.ProcessState == nil {
+		_ = p.cmd.Process.Kill()
+		_ = p.cmd.Wait()
+	}
 }
 
 // wait waits for the child to end well by itself.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/docket-go/docket/core/graph"
@@ -25,6 +24,7 @@ type story struct {
 	stderr io.Writer
 	dir    string // for the journal
 	store  string // the SQLite file
+	keeps  bool   // whether the file outlives the story
 	decide decider
 
 	client *engine.Engine // a client: it drives nothing
@@ -84,6 +84,7 @@ func (s *story) killWorker(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	defer p.end()
 	s.chapter("Worker %d begins, and dies in the middle of a superstep", p.pid())
 	if err := p.await(lineStuck); err != nil {
 		return err
@@ -113,6 +114,7 @@ func (s *story) takeOver(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	defer p.end()
 	s.found.second = p.pid()
 	s.chapter("Worker %d takes the run over", p.pid())
 	r, err := s.await(ctx)
@@ -121,12 +123,16 @@ func (s *story) takeOver(ctx context.Context) error {
 	}
 	s.say("the dead worker's claim ran out; after %.1f s superstep %d was done again, whole", time.Since(began).Seconds(), s.found.after.Step+1)
 	s.committed(r)
+	events, err := s.events(ctx)
+	if err != nil {
+		return err
+	}
+	printFlow(s.out, s.graph, run.Marks(events))
 	for r.Status == run.Waiting {
 		if r, err = s.answer(ctx, r); err != nil {
 			return err
 		}
 	}
-	s.say("the run is %s", r.Status)
 	return p.stop()
 }
 
@@ -177,13 +183,17 @@ func (s *story) conclude(ctx context.Context) error {
 	s.chapter("The event log")
 	printLog(s.out, events)
 	s.chapter("The graph, with the run's state")
-	printPicture(s.out, s.graph, marks(events))
+	printFlow(s.out, s.graph, run.Marks(events))
+	fmt.Fprintf(s.out, "\n%s\n", indent(s.graph.Mermaid(run.Marks(events)), "  "))
 	s.chapter("What must be true")
 	if err := s.found.check(s.out); err != nil {
 		return err
 	}
 	s.chapter("The run's output")
 	fmt.Fprintln(s.out, indent(pretty(r.Output), "  "))
+	if s.keeps {
+		s.chapter("The store is kept: go run ./cmd/docket runs inspect --store %s %s", s.store, runID)
+	}
 	return nil
 }
 
@@ -223,11 +233,11 @@ func (s *story) events(ctx context.Context) ([]run.Event, error) {
 }
 
 func (s *story) chapter(format string, args ...any) {
-	fmt.Fprintf(s.out, "\n"+format+"\n", args...)
+	fmt.Fprintf(s.out, "\n%s\n", fmt.Sprintf(format, args...))
 }
 
 func (s *story) say(format string, args ...any) {
-	fmt.Fprintf(s.out, "  "+strings.TrimRight(fmt.Sprintf(format, args...), "\n")+"\n")
+	fmt.Fprintf(s.out, "  %s\n", fmt.Sprintf(format, args...))
 }
 
 // committed says where the run stands.

@@ -19,7 +19,8 @@ const orderFree = "order-free:"
 //     or collects into a slice that the same function then sorts;
 //   - a loop that leaves early with constants only;
 //   - maps.Keys, Values or All directly inside slices.Sorted, SortedFunc,
-//     SortedStableFunc, maps.Collect or maps.Insert.
+//     SortedStableFunc, maps.Collect or maps.Insert, or collected into a slice that
+//     the same function then sorts.
 //
 // Everything else needs the comment, or value.Keys.
 type mapOrder struct {
@@ -43,6 +44,8 @@ func checkMapOrder(fset *token.FileSet, info *types.Info, file *ast.File) []stri
 				if m.isMap(n.X) && !vouched[m.line(n)] && !m.harmless(n, fn.Body) {
 					m.report(n, "ranges over a map: use value.Keys, or say \"// order-free: reason\"")
 				}
+			case *ast.AssignStmt:
+				m.checkCollected(n, fn.Body, vouched)
 			case *ast.CallExpr:
 				m.checkCall(n, vouched)
 			}
@@ -50,6 +53,33 @@ func checkMapOrder(fset *token.FileSet, info *types.Info, file *ast.File) []stri
 		})
 	}
 	return m.found
+}
+
+// checkCollected vouches for an iterator that fills a slice which is sorted
+// later.
+func (m *mapOrder) checkCollected(s *ast.AssignStmt, body *ast.BlockStmt, vouched map[int]bool) {
+	if len(s.Lhs) != 1 || len(s.Rhs) != 1 {
+		return
+	}
+	slice, isName := s.Lhs[0].(*ast.Ident)
+	call, isCall := s.Rhs[0].(*ast.CallExpr)
+	if !isName || !isCall || !m.sortedAfter(slice, s.End(), body) {
+		return
+	}
+	switch m.function(call) {
+	case "slices.Collect", "slices.AppendSeq":
+		m.vouchArguments(call, vouched)
+	}
+}
+
+// vouchArguments marks the iterators among a call's arguments, which are visited
+// after it.
+func (m *mapOrder) vouchArguments(call *ast.CallExpr, vouched map[int]bool) {
+	for _, arg := range call.Args {
+		if inner, ok := arg.(*ast.CallExpr); ok && isMapIterator(m.function(inner)) {
+			vouched[-int(inner.Pos())] = true
+		}
+	}
 }
 
 // checkCall looks at the arguments of a call for an iterator over a map. The
@@ -61,11 +91,7 @@ func (m *mapOrder) checkCall(call *ast.CallExpr, vouched map[int]bool) {
 	}
 	switch name {
 	case "slices.Sorted", "slices.SortedFunc", "slices.SortedStableFunc", "maps.Collect", "maps.Insert":
-		for _, arg := range call.Args {
-			if inner, ok := arg.(*ast.CallExpr); ok && isMapIterator(m.function(inner)) {
-				vouched[-int(inner.Pos())] = true // visited after its parent
-			}
-		}
+		m.vouchArguments(call, vouched)
 	}
 	if isMapIterator(name) && !vouched[-int(call.Pos())] && !vouched[m.line(call)] {
 		m.report(call, name+" iterates in no order: sort it, or say \"// order-free: reason\"")
@@ -148,7 +174,7 @@ func (m *mapOrder) harmlessAssign(s *ast.AssignStmt, loop *ast.RangeStmt, body *
 				return false
 			}
 			call, ok := s.Rhs[i].(*ast.CallExpr)
-			if !ok || !m.isBuiltin(call, "append") || !m.sortedAfter(l, loop, body) {
+			if !ok || !m.isBuiltin(call, "append") || !m.sortedAfter(l, loop.End(), body) {
 				return false
 			}
 		default:
@@ -158,17 +184,21 @@ func (m *mapOrder) harmlessAssign(s *ast.AssignStmt, loop *ast.RangeStmt, body *
 	return true
 }
 
-// sortedAfter reports whether the function sorts the slice after the loop.
-func (m *mapOrder) sortedAfter(slice *ast.Ident, loop *ast.RangeStmt, body *ast.BlockStmt) bool {
+// sortedAfter reports whether the function sorts the slice after a place: by
+// packages slices or sort, or by a function that is called sort-something.
+func (m *mapOrder) sortedAfter(slice *ast.Ident, place token.Pos, body *ast.BlockStmt) bool {
 	sorted := false
 	ast.Inspect(body, func(n ast.Node) bool {
 		call, ok := n.(*ast.CallExpr)
-		if !ok || call.Pos() < loop.End() || len(call.Args) == 0 {
+		if !ok || call.Pos() < place || len(call.Args) == 0 {
 			return true
 		}
 		arg, isName := call.Args[0].(*ast.Ident)
 		name := m.function(call)
-		if isName && arg.Name == slice.Name && (strings.HasPrefix(name, "slices.Sort") || strings.HasPrefix(name, "sort.")) {
+		own, isOwn := call.Fun.(*ast.Ident)
+		sorts := strings.HasPrefix(name, "slices.Sort") || strings.HasPrefix(name, "sort.") ||
+			isOwn && strings.HasPrefix(own.Name, "sort")
+		if isName && arg.Name == slice.Name && sorts {
 			sorted = true
 		}
 		return true

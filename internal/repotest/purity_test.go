@@ -95,12 +95,14 @@ func TestMapOrder(t *testing.T) {
 		{"a slice", `for _, k := range s { use(k) }`, false},
 		{"iterator", `for k := range maps.Keys(m) { use(k) }`, true},
 		{"iterator collected", `s = slices.Collect(maps.Keys(m))`, true},
+		{"iterator collected and sorted", `s = slices.Collect(maps.Keys(m)); sortOurWay(s)`, false},
 		{"iterator sorted", `s = slices.Sorted(maps.Keys(m))`, false},
 		{"in a closure", `_ = func() { for k := range m { use(k) } }`, true},
 	} {
 		fset, file := parseFake(t, `import ("errors"; "maps"; "slices")
 			var _, _, _ = errors.New, maps.Keys[map[string]string], slices.Sort[[]string]
 			func use(string) {}
+			func sortOurWay([]string) {}
 			func f(m, n map[string]string, s, other []string, count int, sum float64, text string) error {
 			`+c.body+"\nreturn nil }")
 		info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Uses: map[*ast.Ident]types.Object{}}
