@@ -20,7 +20,7 @@ var durableCases = []Case{
 		run:  survivesCrash,
 	},
 	{
-		ID: "durable/a-token-outlives-its-handle", Clauses: on("LIF-1 CLM-11"), Level: LevelDurable, Requires: []Need{NeedReopen},
+		ID: "durable/a-token-outlives-its-handle", Clauses: on("LIF-1"), Level: LevelDurable, Requires: []Need{NeedReopen},
 		Rule: "A claim belongs to its token, not to the handle that made it.",
 		run:  tokenOutlivesHandle,
 	},
@@ -30,7 +30,7 @@ var durableCases = []Case{
 		run:  twoHandles,
 	},
 	{
-		ID: "durable/two-handles-claim-apart", Clauses: on("LIF-2 CLM-5 CLM-2"), Level: LevelDurable, Requires: []Need{NeedReopen},
+		ID: "durable/two-handles-claim-apart", Clauses: on("LIF-2"), Level: LevelDurable, Requires: []Need{NeedReopen},
 		Rule: "Claimers on two handles lease every due run exactly once.",
 		run:  twoHandlesClaim,
 	},

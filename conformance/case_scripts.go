@@ -254,7 +254,7 @@ func agree[A any](want A, wantErr error, got A, gotErr error) error {
 	if wantErr != nil {
 		return nil
 	}
-	if diff := cmp.Diff(want, got, sameEmptiness); diff != "" {
+	if diff := difference(want, got, sameEmptiness); diff != "" {
 		return fmt.Errorf("the answer differs (-model +backend):\n%s", diff)
 	}
 	return nil

@@ -16,7 +16,7 @@ import (
 type Options struct {
 	Select   *regexp.Regexp // case IDs; nil: all
 	Seed     uint64         // 0 means 1: a plain run is reproducible
-	Deadline time.Duration  // of one case; 0 means 30 s
+	Deadline time.Duration  // of one case; 0 means a minute
 	Parallel int            // cases at once; 0 means GOMAXPROCS
 
 	// Progress is told each result as it comes, from one goroutine at a time.
@@ -64,7 +64,7 @@ func newPlan(ctx context.Context, h Harness, cases []Case, o Options) (*plan, er
 	}
 	p := &plan{h: h, all: cases, seed: max(o.Seed, 1), deadline: o.Deadline}
 	if p.deadline == 0 {
-		p.deadline = 30 * time.Second
+		p.deadline = time.Minute
 	}
 	for _, c := range cases {
 		if o.Select == nil || o.Select.MatchString(c.ID) {

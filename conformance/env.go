@@ -5,6 +5,7 @@ import (
 	"errors"
 	"hash/fnv"
 	"math/rand/v2"
+	"reflect"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -90,7 +91,7 @@ func (e *env) want(err, target error, what string) {
 // same reports a difference between what was expected and what came.
 func (e *env) same(want, got any, what string) {
 	e.Helper()
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := difference(want, got); diff != "" {
 		e.Errorf("%s differs (-want +got):\n%s", what, diff)
 	}
 }
@@ -116,4 +117,12 @@ func (e *env) bounded(d time.Duration) context.Context {
 	ctx, cancel := context.WithTimeout(e.Context(), d)
 	e.Cleanup(cancel)
 	return ctx
+}
+
+// difference is cmp.Diff, which is slow, behind a test that is fast.
+func difference(want, got any, opts ...cmp.Option) string {
+	if reflect.DeepEqual(want, got) {
+		return ""
+	}
+	return cmp.Diff(want, got, opts...)
 }

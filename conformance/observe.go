@@ -5,8 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/docket-go/docket/core/graph"
 	"github.com/docket-go/docket/core/record"
 	"github.com/docket-go/docket/ports"
@@ -68,7 +66,7 @@ func (s *store) history(r *subject) ([]record.Event, int64) {
 // nothing.
 func (s *store) unchanged(before observed, r *subject, what string) {
 	s.env.Helper()
-	if diff := cmp.Diff(before, s.observe(r)); diff != "" {
+	if diff := difference(before, s.observe(r)); diff != "" {
 		s.env.Errorf("%s wrote something (-before +after):\n%s", what, diff)
 	}
 }

@@ -45,7 +45,7 @@ func (r recorded) sums(t *testing.T) map[string]int64 {
 			for _, p := range sum.DataPoints {
 				var labels []string
 				for _, kv := range p.Attributes.ToSlice() {
-					labels = append(labels, string(kv.Key)+"="+kv.Value.Emit())
+					labels = append(labels, string(kv.Key)+"="+kv.Value.String())
 				}
 				out[m.Name+"{"+strings.Join(labels, ",")+"}"] += p.Value
 			}
@@ -83,7 +83,7 @@ func TestTelemetryOfARun(t *testing.T) {
 				t.Errorf("%s is in another trace", s.Name())
 			}
 			for _, kv := range s.Attributes() {
-				if strings.Contains(kv.Value.Emit(), "the-token") {
+				if strings.Contains(kv.Value.String(), "the-token") {
 					t.Errorf("%s tells the token in %s", s.Name(), kv.Key)
 				}
 			}

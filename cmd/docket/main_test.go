@@ -6,6 +6,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/docket-go/docket/core/graph"
+	"github.com/docket-go/docket/core/run"
+	"github.com/docket-go/docket/engine"
 )
 
 // docket runs one command line.
@@ -171,5 +175,18 @@ func TestShellWord(t *testing.T) {
 		if got := shellWord(in); got != want {
 			t.Errorf("shellWord(%q) = %s, want %s", in, got, want)
 		}
+	}
+}
+
+// TestPrunedMarks draws a run whose log is gone.
+func TestPrunedMarks(t *testing.T) {
+	t.Parallel()
+	r := engine.Run{
+		Interrupts: []run.Interrupt{{NodeID: "ask"}},
+		Failure:    &run.Failure{NodeID: "print"},
+	}
+	m := marks(r, nil)
+	if m["ask"] != graph.MarkWaiting || m["print"] != graph.MarkFailed || m[graph.Start] != graph.MarkDone {
+		t.Errorf("marks %v", m)
 	}
 }

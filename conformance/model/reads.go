@@ -19,7 +19,7 @@ func (s *State) FetchRun(req ports.FetchRun) (ports.FetchedRun, error) {
 	if err != nil {
 		return ports.FetchedRun{}, err
 	}
-	got := ports.FetchedRun{Owner: r.owner, Run: r.run, Now: micro(req.Now)}
+	got := ports.FetchedRun{Owner: r.owner, Run: r.run.Clone(), Now: micro(req.Now)}
 	if req.Scope.Kind == ports.ScopeSystem {
 		got.Token = r.token
 	}
@@ -36,7 +36,7 @@ func (s *State) InspectRun(req ports.InspectRun) (ports.RunInfo, error) {
 		return ports.RunInfo{}, err
 	}
 	return ports.RunInfo{
-		Owner: r.owner, Run: r.run, WakeAt: r.wake, ClaimedAt: r.claimedAt, ClaimEnd: r.claimEnd,
+		Owner: r.owner, Run: r.run.Clone(), WakeAt: r.wake, ClaimedAt: r.claimedAt, ClaimEnd: r.claimEnd,
 		Attempts: r.attempts, Abandons: r.abandons, Poison: r.poison, Now: micro(req.Now),
 	}, nil
 }
@@ -100,7 +100,7 @@ func (s *State) ListEvents(req ports.ListEvents) (ports.EventPage, error) {
 			page.HasMore = true
 			return page, nil
 		default:
-			page.Events, page.NextAfterSeq = append(page.Events, e), e.Seq
+			page.Events, page.NextAfterSeq = append(page.Events, e.Clone()), e.Seq
 		}
 	}
 	return page, nil
@@ -117,7 +117,7 @@ func (s *State) FetchEvent(req ports.FetchEvent) (ports.FetchedEvent, error) {
 	}
 	for _, e := range r.events {
 		if e.Seq == req.Seq {
-			return ports.FetchedEvent{Event: e}, nil
+			return ports.FetchedEvent{Event: e.Clone()}, nil
 		}
 	}
 	return ports.FetchedEvent{}, ports.NotFound("FetchEvent")
@@ -132,7 +132,7 @@ func (s *State) LatestEvent(req ports.LatestEvent) (ports.FoundEvent, error) {
 	if err != nil || len(r.events) == 0 {
 		return ports.FoundEvent{}, err
 	}
-	return ports.FoundEvent{Event: r.events[len(r.events)-1], Found: true}, nil
+	return ports.FoundEvent{Event: r.events[len(r.events)-1].Clone(), Found: true}, nil
 }
 
 // sameOutcomes compares answers to a claim whose order doesn't matter.

@@ -83,12 +83,13 @@ func (r *row) poisonAs(reason ports.PoisonReason, now time.Time) {
 }
 
 // visible finds a run inside a scope: unknown and foreign are one answer (SCP-3).
+// Its bytes are the state's own: whatever leaves the model is a copy.
 func (s *State) visible(op string, scope ports.Scope, id string) (row, error) {
 	r, ok := s.runs[id]
 	if !ok || !scope.Matches(r.owner) {
 		return row{}, ports.NotFound(op)
 	}
-	return r.clone(), nil
+	return r, nil
 }
 
 // held finds a run whose claim is held under exactly the token (CLM-6). An

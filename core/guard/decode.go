@@ -63,7 +63,7 @@ func tagged(v any) (tag string, arg any, ok bool) {
 	if !isMap || len(m) != 1 {
 		return "", nil, false
 	}
-	for tag, arg = range m { // exactly one
+	for tag, arg = range m { // order-free: exactly one
 		ok = len(tag) > 1 && tag[0] == '$'
 	}
 	return tag, arg, ok

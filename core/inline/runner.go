@@ -73,8 +73,11 @@ func Start(g *compiler.Graph, input map[string]any, cfg Config) (*Runner, error)
 }
 
 // Resume takes up a committed run, as it was returned by Runner.Run or read by
-// run.Decode.
+// run.Decode. The graph must be the version that the run pins.
 func Resume(g *compiler.Graph, committed *run.Run, cfg Config) (*Runner, error) {
+	if committed.Graph != g.Ref {
+		return nil, fmt.Errorf("inline: run %q is of graph %s, not of %s", committed.ID, committed.Graph, g.Ref)
+	}
 	r, err := newRunner(g, cfg, committed.UpdatedAt)
 	if err != nil {
 		return nil, err

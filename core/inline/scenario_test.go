@@ -15,6 +15,7 @@ import (
 	"github.com/docket-go/docket/core/graph"
 	"github.com/docket-go/docket/core/inline"
 	"github.com/docket-go/docket/core/node"
+	"github.com/docket-go/docket/core/record"
 	"github.com/docket-go/docket/core/run"
 	"github.com/docket-go/docket/core/runtime"
 	"github.com/docket-go/docket/core/value"
@@ -180,6 +181,7 @@ func (l *transcript) checkpoint(c runtime.Checkpoint) {
 	l.line("#%d %s  step %d  %s  +%v  → %s%s (%s)", c.Seq(), c.Type(), c.Step(), c.Status(), c.Time().Sub(inline.Epoch), d.Kind, at, d.Reason)
 	r := c.Run()
 	for _, e := range c.Events() {
+		l.reread(e)
 		if e.Type == run.EventCheckpoint {
 			continue // said by the line above
 		}
@@ -209,6 +211,21 @@ func (l *transcript) checkpoint(c runtime.Checkpoint) {
 	}
 	if r.Failure != nil {
 		l.line("    failure %s%s: %s", r.Failure.Code, suffix(r.Failure.NodeID), r.Failure.Message)
+	}
+}
+
+// reread sends an event through its bytes.
+func (l *transcript) reread(e run.Event) {
+	payload, err := e.EncodePayload()
+	if err != nil {
+		l.line("! %v", err)
+	}
+	back, err := run.DecodeEvent(record.Event{
+		RunID: "r1", Seq: e.Seq, Type: string(e.Type), Step: e.Step, Time: e.Time,
+		Encoding: record.EncodingJSON, Payload: payload, Checksum: record.Sum(payload),
+	})
+	if again, _ := back.EncodePayload(); err != nil || string(again) != string(payload) {
+		l.line("! event %d changed over a save: %s, %v, was %s", e.Seq, again, err, payload)
 	}
 }
 

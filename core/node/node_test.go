@@ -210,44 +210,60 @@ func TestFuncPanicsOnBadTypes(t *testing.T) {
 		"unexported": func() {
 			node.Func(func(context.Context, struct {
 				a string `docket:"a"`
-			}) (out, error) { return out{}, nil })
+			}) (out, error) {
+				return out{}, nil
+			})
 		},
 		"bad name": func() {
 			node.Func(func(context.Context, struct {
 				A string `docket:"a b"`
-			}) (out, error) { return out{}, nil })
+			}) (out, error) {
+				return out{}, nil
+			})
 		},
 		"bad option": func() {
 			node.Func(func(context.Context, struct {
 				A string `docket:"a,often"`
-			}) (out, error) { return out{}, nil })
+			}) (out, error) {
+				return out{}, nil
+			})
 		},
 		"twice": func() {
 			node.Func(func(context.Context, struct {
 				A, B string `docket:"a"`
-			}) (out, error) { return out{}, nil })
+			}) (out, error) {
+				return out{}, nil
+			})
 		},
 		"config string": func() {
 			node.Func(func(context.Context, struct {
 				A string `docket:",config"`
-			}) (out, error) { return out{}, nil })
+			}) (out, error) {
+				return out{}, nil
+			})
 		},
 		"out option": func() {
 			node.Func(func(context.Context, struct{}) (struct {
 				A string `docket:"a,optional"`
-			}, error) { panic("") })
+			}, error) {
+				panic("")
+			})
 		},
 		"bad default": func() {
 			node.Func(func(context.Context, struct {
 				C struct {
 					A int `default:"x"`
 				} `docket:",config"`
-			}) (out, error) { return out{}, nil })
+			}) (out, error) {
+				return out{}, nil
+			})
 		},
 		"recursive": func() {
 			node.Func(func(context.Context, struct {
 				C tree `docket:",config"`
-			}) (out, error) { return out{}, nil })
+			}) (out, error) {
+				return out{}, nil
+			})
 		},
 	} {
 		func() {

@@ -59,7 +59,7 @@ func (f *Field) compileWrite(s schema.Schema) (err error) {
 func fragment(s schema.Schema) schema.Schema {
 	s = s.Clone()
 	s.Required, s.Default = true, value.Optional{}
-	for name, field := range s.Fields { // each on its own: order shows nowhere
+	for name, field := range s.Fields { // order-free: each on its own
 		field.Required = false
 		s.Fields[name] = field
 	}

@@ -121,7 +121,7 @@ func (f *Field) merge(prior any, writes []any) (any, error) {
 // mergeInto folds fragment into owned, a map of ours. A map inside it may be
 // someone else's, so it is copied before it takes anything in.
 func mergeInto(owned, fragment map[string]any) {
-	for key, v := range fragment { // every key settles its own place: order shows nowhere
+	for key, v := range fragment { // order-free: every key settles its own place
 		add, both := v.(map[string]any)
 		if both {
 			var old map[string]any

@@ -211,6 +211,7 @@ func (c *checker) enum(out *shape, values []any, path string) {
 			continue
 		}
 		seen[string(bytes)] = i
+		out.allow(string(bytes))
 		if text, ok := v.(string); ok {
 			out.texts[text] = struct{}{}
 		} else {

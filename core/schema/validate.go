@@ -40,7 +40,7 @@ func (s *shape) validate(x any, out *[]Reason) {
 		s.validateObject(x, out)
 	case TypeEnum:
 		if !s.listed(x) {
-			*out = append(*out, Reason{"", CodeNotInEnum, "is none of the allowed values"})
+			*out = append(*out, Reason{"", CodeNotInEnum, "must be one of " + s.allowed})
 		}
 	case TypeList:
 		s.validateList(x, out)
@@ -159,6 +159,21 @@ func (s *shape) listed(x any) bool {
 		}
 	}
 	return false
+}
+
+// maxListed bounds how many of an enum's values a message lists.
+const maxListed = 12
+
+// allow adds a value to the list that messages give.
+func (s *shape) allow(text string) {
+	switch s.values++; {
+	case s.values == 1:
+		s.allowed = text
+	case s.values <= maxListed:
+		s.allowed += ", " + text
+	case s.values == maxListed+1:
+		s.allowed += ", …"
+	}
 }
 
 // kindOf names the kind of a value for messages; never the value itself.

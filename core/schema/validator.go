@@ -25,6 +25,8 @@ type shape struct {
 	open     bool
 	texts    map[string]struct{} // an enum's strings
 	others   []any               // an enum's other values
+	allowed  string              // an enum's values, as messages list them
+	values   int                 // how many that are
 	item     *shape
 	standin  value.Optional // the default, its own defaults filled in
 	fills    bool           // some field below has a default

@@ -132,7 +132,7 @@ func (e *encoder) object(dst []byte, m map[string]any, depth int) ([]byte, *Erro
 		return dst, errTooDeep()
 	}
 	base := len(e.keys)
-	for k := range m { // collected, then sorted
+	for k := range m { // order-free: collected, then sorted
 		e.keys = append(e.keys, k)
 	}
 	end := len(e.keys)

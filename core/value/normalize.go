@@ -164,7 +164,7 @@ func (n *normalizer) object(m map[string]any, depth int) (any, *Error) {
 			}
 		}
 	} else {
-		for key, item := range m { // an error is looked for again, in order
+		for key, item := range m { // order-free: an error is looked for again, in order
 			if err := n.member(out, key, item, depth); err != nil {
 				return nil, err
 			}

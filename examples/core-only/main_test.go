@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -21,6 +22,43 @@ func TestOutput(t *testing.T) {
 		t.Fatalf("%v\nafter\n%s", err, got.Bytes())
 	}
 	golden(t, "output.txt", got.Bytes())
+}
+
+// TestUnexpected makes sure that the program notices what isn't as it must be.
+func TestUnexpected(t *testing.T) {
+	t.Parallel()
+	g, err := claim()
+	if err != nil {
+		t.Fatal(err)
+	}
+	reg, err := registry()
+	if err != nil {
+		t.Fatal(err)
+	}
+	edited := func(edits ...graph.Edit) graph.Graph {
+		g, err := g.Apply(edits...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return g
+	}
+	retries := func(attempts int64) graph.Edit {
+		return graph.UpdateNode("convert", func(n graph.Node) graph.Node {
+			n.Policies.Retry.MaxAttempts = attempts
+			return n
+		})
+	}
+	for name, got := range map[string]error{
+		"a flaw more":            showFlaws(io.Discard, edited(graph.DeleteNode("screen"), graph.PutNode("screen", graph.Node{})), reg),
+		"a flaw less":            showFlaws(io.Discard, edited(graph.DeleteOutput("booking")), reg),
+		"a graph that can't run": play(io.Discard, edited(graph.DeleteNode("book")), reg),
+		"a run that fails":       play(io.Discard, edited(retries(2)), reg),
+		"another output":         play(io.Discard, edited(graph.DeleteOutput("remarks")), reg),
+	} {
+		if got == nil {
+			t.Errorf("%s goes unnoticed", name)
+		}
+	}
 }
 
 // TestDocument keeps the graph's interchange form, which the guide quotes, and
