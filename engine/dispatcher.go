@@ -8,6 +8,9 @@ import (
 	"github.com/docket-go/docket/ports"
 )
 
+// maxClaim is the most outcomes a backend gives one claim (CLM-2).
+const maxClaim = 1000
+
 // dispatcher looks for due work and hands it to vehicles. One goroutine owns it.
 type dispatcher struct {
 	d       *driver
@@ -59,7 +62,7 @@ func (p *dispatcher) look(ctx context.Context) time.Duration {
 			p.d.pulse.saturated()
 			return poll
 		}
-		n := p.d.slots.take(maxPage)
+		n := p.d.slots.take(maxClaim)
 		if n == 0 {
 			return poll
 		}
@@ -98,7 +101,7 @@ func (p *dispatcher) fill(n int) error {
 func (d *driver) claim(ctx context.Context, n int) (ports.Claimed, error) {
 	req := ports.ClaimRuns{
 		Scope: ports.System(), Limit: n, TTL: d.e.cfg.ClaimTTL, MaxAttempts: d.e.cfg.ClaimAttempts,
-		Prefer: d.prefer(),
+		Prefer: d.prefer(n),
 	}
 	claimed, err := d.e.store.claimRuns(detached(ctx), req)
 	if err != nil {

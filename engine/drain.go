@@ -51,6 +51,7 @@ func (d *driver) drain(ctx context.Context, limit int) (Drained, error) {
 	s := newSession(ctx)
 	stop := context.AfterFunc(ctx, func() { s.end(ErrShutdown) })
 	defer stop()
+	defer s.vehicles.Wait() // for renewals that are under way
 	for out.Moments < limit {
 		if err := ctx.Err(); err != nil {
 			return out, storeError("", err)

@@ -101,9 +101,10 @@ func (d *driver) noHandOff() { d.handOff.Store(false) }
 func (d *driver) saturated() bool { return d.runner.Abandoned() >= d.e.cfg.MaxAbandoned }
 
 // prefer alternates the class that is served first when only one run is claimed;
-// all callers share the phase, so neither class can starve.
-func (d *driver) prefer() ports.ClaimClass {
-	if d.phase.Add(1)%2 == 1 {
+// all callers share the phase, so neither class can starve. A larger claim serves
+// both (CLM-4) and leaves the phase.
+func (d *driver) prefer(n int) ports.ClaimClass {
+	if n > 1 || d.phase.Add(1)%2 == 1 {
 		return ports.ClassReady
 	}
 	return ports.ClassExpired

@@ -82,7 +82,7 @@ func (t *telemetry) startClaim(ctx context.Context, v *vehicle) (context.Context
 // isn't stored says so and is counted nowhere else.
 func (t *telemetry) startMoment(ctx context.Context, r *run.Run) (context.Context, func(m *runtime.Moment, stored bool)) {
 	began := time.Now()
-	ctx, span := t.tracer.Start(ctx, "docket.moment", trace.WithAttributes(attribute.Int64("docket.step", r.Step+1)))
+	ctx, span := t.tracer.Start(ctx, "docket.moment")
 	return ctx, func(m *runtime.Moment, stored bool) {
 		defer span.End()
 		if !stored {
@@ -92,6 +92,7 @@ func (t *telemetry) startMoment(ctx context.Context, r *run.Run) (context.Contex
 		t.momentTime.Record(context.Background(), time.Since(began).Seconds())
 		if span.IsRecording() {
 			span.SetAttributes(
+				attribute.Int64("docket.step", r.Step+1),
 				attribute.Int64("docket.checkpoint_seq", m.Run.CheckpointSeq),
 				attribute.String("docket.checkpoint_type", string(m.Type)),
 				attribute.String("docket.disposition", string(m.Disposition.Kind)),
@@ -121,12 +122,14 @@ type tracedExecutor struct {
 
 func (x *tracedExecutor) Execute(ctx context.Context, n node.Node, in node.Input) (result node.Result, err error) {
 	began := time.Now()
-	a, _ := node.Info(ctx)
-	ctx, span := x.tel.tracer.Start(ctx, "docket.attempt", trace.WithAttributes(
-		attribute.String("docket.node_id", a.NodeID),
-		attribute.Int64("docket.step", a.Step),
-		attribute.Int64("docket.attempt", a.Attempt),
-	))
+	ctx, span := x.tel.tracer.Start(ctx, "docket.attempt")
+	if a, ok := node.Info(ctx); ok && span.IsRecording() {
+		span.SetAttributes(
+			attribute.String("docket.node_id", a.NodeID),
+			attribute.Int64("docket.step", a.Step),
+			attribute.Int64("docket.attempt", a.Attempt),
+		)
+	}
 	returned := false
 	defer func() { // also when the node panics or ends its goroutine
 		outcome := resultOK

@@ -2,6 +2,8 @@ package engine
 
 import (
 	"context"
+	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -167,4 +169,33 @@ func TestTelemetryLinksResumptions(t *testing.T) {
 			t.Errorf("the second claim isn't linked to the first: %v", claims)
 		}
 	})
+}
+
+// TELEMETRY.md names exactly the instruments and spans that the code has.
+func TestTelemetryTableIsTheCode(t *testing.T) {
+	t.Parallel()
+	names := func(file, pattern string) map[string]bool {
+		text, err := os.ReadFile(file)
+		must(t, err)
+		found := map[string]bool{}
+		for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(string(text), -1) {
+			found[m[1]] = true
+		}
+		return found
+	}
+	seen, documented := map[string]bool{}, names("TELEMETRY.md", "`(docket\\.[a-z_.]+)`")
+	for _, file := range []string{"metrics.go", "telemetry.go", "facade_start.go", "facade_signals.go"} {
+		for name := range names(file, `"(docket\.[a-z_.]+)"`) {
+			if !documented[name] {
+				t.Errorf("%s emits %s, which TELEMETRY.md doesn't name", file, name)
+			}
+			seen[name] = true
+		}
+	}
+	for name := range documented {
+		if seen[name] {
+			continue
+		}
+		t.Errorf("TELEMETRY.md names %s, which nothing emits", name)
+	}
 }
