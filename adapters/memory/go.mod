@@ -1,6 +1,6 @@
 module github.com/docket-go/docket/adapters/memory
 
-go 1.26
+go 1.26.0
 
 require (
 	github.com/docket-go/docket/conformance v0.0.0
@@ -10,7 +10,7 @@ require (
 
 require (
 	github.com/google/go-cmp v0.7.0 // indirect
-	golang.org/x/sync v0.20.0 // indirect
+	golang.org/x/sync v0.25.0 // indirect
 )
 
 replace (

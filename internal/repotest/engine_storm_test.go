@@ -213,4 +213,3 @@ func stormGraph(t *testing.T) graph.Graph {
 	}
 	return g
 }
-
