@@ -111,19 +111,27 @@ func (c *call) await(parent context.Context) runtime.Outcome {
 
 // run calls the node and reports, whatever happens to this goroutine.
 func (c *call) run() {
-	outcome := runtime.Failed(c.task.ID, runtime.ReasonExit, "the node ended its goroutine", false)
+	var outcome runtime.Outcome
+	returned := false
 	defer func() {
 		if v := recover(); v != nil {
-			text := panicText(v)
-			outcome = runtime.Failed(c.task.ID, runtime.ReasonPanic, text, false)
-			if c.r.cfg.Crashed != nil {
-				c.r.cfg.Crashed(c.task.Activation, text, debug.Stack())
-			}
+			outcome = c.crashed(v)
+		} else if !returned {
+			outcome = runtime.Failed(c.task.ID, runtime.ReasonExit, "the node ended its goroutine", false)
 		}
 		c.report(outcome)
 	}()
 	result, err := c.r.cfg.Executor.Execute(c.ctx, c.task.Node, c.task.Input)
 	outcome = c.judge(result, err)
+	returned = true
+}
+
+func (c *call) crashed(v any) runtime.Outcome {
+	text := panicText(v)
+	if c.r.cfg.Crashed != nil {
+		c.r.cfg.Crashed(c.task.Activation, text, debug.Stack())
+	}
+	return runtime.Failed(c.task.ID, runtime.ReasonPanic, text, false)
 }
 
 // report hands the outcome over, or drops it when nobody waits any more.

@@ -20,6 +20,17 @@ func IdempotencyKey(runID string, step int64, nodeID string, attempt int64) stri
 	return TaskID(runID, step, nodeID) + ":" + strconv.FormatInt(attempt, 10)
 }
 
+// Identity returns the TaskID and the IdempotencyKey of one attempt.
+func Identity(runID string, step int64, nodeID string, attempt int64) (taskID, key string) {
+	b := make([]byte, 0, len(runID)+len(nodeID)+24)
+	b = append(append(b, runID...), ':')
+	b = append(strconv.AppendInt(b, step, 10), ':')
+	b = append(b, nodeID...)
+	task := len(b)
+	key = string(strconv.AppendInt(append(b, ':'), attempt, 10))
+	return key[:task], key
+}
+
 // InterruptID names a node's nth interrupt of a superstep, from 1, when the node
 // doesn't name it: step:node:ordinal.
 func InterruptID(step int64, nodeID string, ordinal int) string {

@@ -1,6 +1,8 @@
 package run_test
 
 import (
+	"math"
+	"strings"
 	"testing"
 
 	"github.com/docket-go/docket/core/run"
@@ -16,6 +18,18 @@ func TestIdentityGolden(t *testing.T) {
 	} {
 		if c.got != c.want {
 			t.Errorf("got %q, want %q", c.got, c.want)
+		}
+	}
+}
+
+// TestIdentity agrees with the two ids it is made of.
+func TestIdentity(t *testing.T) {
+	for _, id := range []string{"r", "a:b", "é😀", strings.Repeat("x", 255)} {
+		for _, step := range []int64{1, 12, math.MaxInt64} {
+			task, key := run.Identity(id, step, "node-1", step)
+			if task != run.TaskID(id, step, "node-1") || key != run.IdempotencyKey(id, step, "node-1", step) {
+				t.Errorf("Identity(%q, %d) = %q, %q", id, step, task, key)
+			}
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 
 // attempt is a task's outcome after its judgement.
 type attempt struct {
-	task    Task
+	task    *Task
 	write   run.PendingWrite // what a successful attempt leaves
 	failure *failure
 	code    run.FailureCode // of a permanent failure
@@ -23,21 +23,18 @@ type attempt struct {
 // judge decides for every outcome, in the order of node ids, whether its attempt
 // succeeded, will be made again, or has failed for good.
 func (s *Step) judge(outcomes []Outcome, now time.Time) ([]attempt, error) {
-	byTask := make(map[string]*Outcome, len(outcomes))
-	for i := range outcomes {
-		byTask[outcomes[i].TaskID] = &outcomes[i]
-	}
-	if len(byTask) != len(s.Tasks) || len(outcomes) != len(s.Tasks) {
-		return nil, fmt.Errorf("runtime: run %q: %d outcomes for %d tasks", s.run.ID, len(outcomes), len(s.Tasks))
+	inOrder, err := s.match(outcomes)
+	if err != nil {
+		return nil, err
 	}
 	attempts := make([]attempt, len(s.Tasks))
-	ids := s.interruptIDs()
-	for i, task := range s.Tasks {
-		o, ok := byTask[task.ID]
-		if !ok {
-			return nil, fmt.Errorf("runtime: run %q: no outcome for task %q", s.run.ID, task.ID)
-		}
+	var ids map[string]bool
+	for i := range s.Tasks {
+		task, o := &s.Tasks[i], inOrder(i)
 		a := attempt{task: task, failure: o.failure, code: run.FailureNode}
+		if len(o.result.Interrupts) > 0 && ids == nil {
+			ids = s.interruptIDs()
+		}
 		if a.failure == nil {
 			s.accept(&a, o, ids, now)
 		}
@@ -47,6 +44,30 @@ func (s *Step) judge(outcomes []Outcome, now time.Time) ([]attempt, error) {
 		attempts[i] = a
 	}
 	return attempts, nil
+}
+
+// match returns the outcome of the ith task, whatever order the outcomes came in.
+func (s *Step) match(outcomes []Outcome) (func(i int) *Outcome, error) {
+	inOrder := len(outcomes) == len(s.Tasks)
+	for i := 0; i < len(outcomes) && inOrder; i++ {
+		inOrder = outcomes[i].TaskID == s.Tasks[i].ID
+	}
+	if inOrder {
+		return func(i int) *Outcome { return &outcomes[i] }, nil
+	}
+	byTask := make(map[string]*Outcome, len(outcomes))
+	for i := range outcomes {
+		byTask[outcomes[i].TaskID] = &outcomes[i]
+	}
+	if len(byTask) != len(s.Tasks) || len(outcomes) != len(s.Tasks) {
+		return nil, fmt.Errorf("runtime: run %q: %d outcomes for %d tasks", s.run.ID, len(outcomes), len(s.Tasks))
+	}
+	for i := range s.Tasks {
+		if byTask[s.Tasks[i].ID] == nil {
+			return nil, fmt.Errorf("runtime: run %q: no outcome for task %q", s.run.ID, s.Tasks[i].ID)
+		}
+	}
+	return func(i int) *Outcome { return byTask[s.Tasks[i].ID] }, nil
 }
 
 // accept checks what a node returned against the graph.
@@ -66,7 +87,9 @@ func (s *Step) accept(a *attempt, o *Outcome, ids map[string]bool, now time.Time
 			reasons = append(reasons, *reason)
 		}
 	}
-	a.write.Reset = slices.Compact(slices.Sorted(slices.Values(o.result.Reset)))
+	if len(o.result.Reset) > 0 {
+		a.write.Reset = slices.Compact(slices.Sorted(slices.Values(o.result.Reset)))
+	}
 	for i, in := range o.result.Interrupts {
 		stored := run.Interrupt{
 			ID: in.ID, NodeID: a.task.NodeID, Field: in.Field, Step: s.number, Status: run.InterruptOpen,
@@ -120,7 +143,7 @@ func (s *Step) interruptIDs() map[string]bool {
 
 // retryAt returns when the task is attempted again; zero when its policy gives no
 // further attempt.
-func (s *Step) retryAt(t Task, now time.Time) time.Time {
+func (s *Step) retryAt(t *Task, now time.Time) time.Time {
 	n, _ := s.g.Node(t.NodeID)
 	if n.Retry == nil || t.Attempt >= n.Retry.MaxAttempts {
 		return time.Time{}

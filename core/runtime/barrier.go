@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/docket-go/docket/core/compiler"
@@ -15,12 +16,6 @@ import (
 
 // barrier commits a superstep: writes is every task's result, sorted by node id.
 func (t *transition) barrier(writes []run.PendingWrite) *Moment {
-	committed, step := t.run, t.step
-	restart := func() *transition { // a failed barrier commits no write
-		return &transition{g: t.g, run: committed, now: t.now, step: step, events: t.events[:0:0]}
-	}
-	proposal := *committed
-	t.run = &proposal
 	t.run.Active = nil
 	t.run.Step = t.step
 
@@ -33,12 +28,12 @@ func (t *transition) barrier(writes []run.PendingWrite) *Moment {
 	}
 	changed, failed := t.applyWrites(writes)
 	if failed != nil {
-		return restart().fail(*failed)
+		return t.restart().fail(*failed)
 	}
 	t.countAnswers(writes, changed)
 	fired, err := t.route(writes, changed)
 	if err != nil {
-		return restart().fail(guardFailure(err))
+		return t.restart().fail(guardFailure(err))
 	}
 	interrupted := t.settle(writes)
 	t.run.Changed = sortedIDs(changed, fired)
@@ -51,6 +46,13 @@ func (t *transition) barrier(writes []run.PendingWrite) *Moment {
 		return t.finish(typ)
 	}
 	return t.moment(typ, Disposition{Kind: Continue, Reason: ReasonWork})
+}
+
+// restart begins again from what is committed: a failed barrier commits no write.
+func (t *transition) restart() *transition {
+	again := begin(t.g, t.base, t.now)
+	again.step = t.step
+	return again
 }
 
 // applyWrites runs every written field through its reducer, in the order of field
@@ -135,10 +137,7 @@ func (t *transition) countAnswers(writes []run.PendingWrite, changed map[string]
 // resets even if its guard then refuses.
 func (t *transition) route(writes []run.PendingWrite, changed map[string]bool) (fired []string, err error) {
 	var edges []*compiler.Edge
-	barriers := make(map[string][]string, len(t.run.Barriers))
-	for id, sources := range t.run.Barriers { // order-free: copies a map
-		barriers[id] = sources
-	}
+	barriers, copied := t.run.Barriers, false
 	for i := range writes {
 		if len(writes[i].Interrupts) > 0 {
 			continue
@@ -149,13 +148,19 @@ func (t *transition) route(writes []run.PendingWrite, changed map[string]bool) (
 				edges = append(edges, e)
 				continue
 			}
+			if !copied {
+				barriers, copied = maps.Clone(barriers), true
+			}
 			reached := insert(barriers[e.RuntimeID], n.ID)
-			if len(reached) < len(e.Sources) {
-				barriers[e.RuntimeID] = reached
+			if len(reached) == len(e.Sources) {
+				delete(barriers, e.RuntimeID)
+				edges = append(edges, e)
 				continue
 			}
-			delete(barriers, e.RuntimeID)
-			edges = append(edges, e)
+			if barriers == nil {
+				barriers = make(map[string][]string)
+			}
+			barriers[e.RuntimeID] = reached
 		}
 	}
 	t.run.Barriers = barriers

@@ -12,19 +12,7 @@ import (
 // park keeps the superstep for later: what is finished becomes a pending write,
 // what will be attempted again becomes a task with a timer.
 func (s *Step) park(t *transition, attempts []attempt) *Moment {
-	active := &run.Superstep{
-		Snapshot: s.values, Versions: s.versions,
-		Tasks: map[string]run.Task{}, Writes: map[string]run.PendingWrite{},
-	}
-	if before := s.run.Active; before != nil {
-		active.InputHash = before.InputHash
-		active.Tasks, active.Writes = maps.Clone(before.Tasks), maps.Clone(before.Writes)
-		if active.Writes == nil {
-			active.Writes = map[string]run.PendingWrite{}
-		}
-	} else {
-		active.InputHash = hashOf(s.values)
-	}
+	active := s.parked()
 	for i := range attempts {
 		a := &attempts[i]
 		earlier := active.Tasks[a.task.ID].Failures
@@ -46,6 +34,23 @@ func (s *Step) park(t *transition, attempts []attempt) *Moment {
 	}
 	t.run.Active = active
 	return t.moment(run.CheckpointRetry, t.parkUntilDue())
+}
+
+// parked returns a copy of the parked superstep to go on from, or a new one.
+func (s *Step) parked() *run.Superstep {
+	if before := s.run.Active; before != nil {
+		active := *before
+		active.Tasks, active.Writes = maps.Clone(before.Tasks), maps.Clone(before.Writes)
+		if active.Writes == nil {
+			active.Writes = map[string]run.PendingWrite{}
+		}
+		return &active
+	}
+	values, versions := snapshot(s.g, s.run)
+	return &run.Superstep{
+		Snapshot: values, Versions: versions, InputHash: hashOf(values),
+		Tasks: map[string]run.Task{}, Writes: map[string]run.PendingWrite{},
+	}
 }
 
 // parkUntilDue parks until the earliest timer of the parked superstep.

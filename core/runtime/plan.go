@@ -22,9 +22,6 @@ type Step struct {
 	run    *run.Run
 	limits Limits
 	number int64
-	// what every task sees, kept for those that have to try again
-	values   map[string]any
-	versions map[string]int64
 }
 
 // Task is one attempt to execute.
@@ -73,13 +70,12 @@ func Plan(g *compiler.Graph, r *run.Run, l Limits, now time.Time) (*Step, error)
 		})
 		return s, nil
 	}
-	s.values, s.versions = snapshot(g, r)
-	return s, s.addTasks(nodes, func(string) int64 { return 1 })
+	return s, s.addTasks(nodes)
 }
 
 // candidates returns, sorted, the nodes that can run.
 func candidates(g *compiler.Graph, r *run.Run) []string {
-	var nodes []string
+	nodes := make([]string, 0, len(r.Changed)+len(r.Pending))
 	for _, id := range r.Changed {
 		name, ok := strings.CutPrefix(id, run.EdgePrefix)
 		if !ok {
@@ -110,7 +106,6 @@ func candidates(g *compiler.Graph, r *run.Run) []string {
 // planParked selects the tasks of a parked superstep that are due.
 func (s *Step) planParked(now time.Time) error {
 	active := s.run.Active
-	s.values, s.versions = active.Snapshot, active.Versions
 	now = value.Time(now)
 	var due []string
 	for _, id := range value.Keys(active.Tasks) {
@@ -124,14 +119,11 @@ func (s *Step) planParked(now time.Time) error {
 		return nil
 	}
 	slices.Sort(due)
-	return s.addTasks(due, func(nodeID string) int64 {
-		return active.Tasks[run.TaskID(s.run.ID, s.number, nodeID)].Attempt
-	})
+	return s.addTasks(due)
 }
 
-func (s *Step) addTasks(nodes []string, attempt func(nodeID string) int64) error {
-	state := view(s.g, s.run, s.values)
-	versions := sourceVersions(s.g, s.run, s.versions)
+func (s *Step) addTasks(nodes []string) error {
+	state, versions := view(s.g, s.run)
 	s.Tasks = make([]Task, 0, len(nodes))
 	for _, id := range nodes {
 		n, ok := s.g.Node(id)
@@ -146,10 +138,10 @@ func (s *Step) addTasks(nodes []string, attempt func(nodeID string) int64) error
 			timeout = most
 		}
 		task := Task{
-			ID: run.TaskID(s.run.ID, s.number, id), NodeID: id, Step: s.number, Attempt: attempt(id),
+			NodeID: id, Step: s.number, Attempt: s.attempt(id),
 			Node: n.Impl, Input: node.Input{State: state, Config: n.ConfigReader}, Timeout: timeout,
 		}
-		task.IdempotencyKey = run.IdempotencyKey(s.run.ID, s.number, id, task.Attempt)
+		task.ID, task.IdempotencyKey = run.Identity(s.run.ID, s.number, id, task.Attempt)
 		task.Activation = node.Activation{
 			RunID: s.run.ID, NodeID: id, Step: s.number, Attempt: task.Attempt,
 			TaskID: task.ID, IdempotencyKey: task.IdempotencyKey,
@@ -158,6 +150,14 @@ func (s *Step) addTasks(nodes []string, attempt func(nodeID string) int64) error
 		s.Tasks = append(s.Tasks, task)
 	}
 	return nil
+}
+
+// attempt returns the number of a node's next attempt.
+func (s *Step) attempt(nodeID string) int64 {
+	if s.run.Active == nil {
+		return 1
+	}
+	return s.run.Active.Tasks[run.TaskID(s.run.ID, s.number, nodeID)].Attempt
 }
 
 // answers returns what a pending node's interrupts were answered, by id.

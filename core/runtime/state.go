@@ -39,37 +39,40 @@ func snapshot(g *compiler.Graph, r *run.Run) (values map[string]any, versions ma
 	return values, versions
 }
 
-// view is what nodes read: inputs and fields in one namespace, with defaults.
-func view(g *compiler.Graph, r *run.Run, written map[string]any) value.Reader {
-	all := make(map[string]any, len(written)+len(r.Input)+len(g.Fields))
+// view is what the nodes of a superstep read, and the versions of it: inputs and
+// fields in one namespace, with defaults. On a parked superstep it is what the
+// superstep has kept, whatever was committed since.
+func view(g *compiler.Graph, r *run.Run) (value.Reader, map[string]int64) {
+	all := make(map[string]any, len(r.Input)+len(g.Fields))
+	versions := make(map[string]int64, len(r.Input)+len(r.Channels))
 	for i := range g.Inputs {
-		if v, ok := r.Input[g.Inputs[i].Name]; ok {
-			all[g.Inputs[i].Name] = v
+		name := g.Inputs[i].Name
+		if v, ok := r.Input[name]; ok {
+			all[name], versions[name] = v, 1
 		}
 	}
 	for i := range g.Fields {
 		f := &g.Fields[i]
-		if v, ok := written[f.Name]; ok {
-			all[f.Name] = v
-		} else if d := f.Reducer.Default(); d.Set {
-			all[f.Name] = d.Value
+		v, version := kept(f, r)
+		if v.Set {
+			all[f.Name] = v.Value
+		}
+		if version > 0 {
+			versions[f.Name] = version
 		}
 	}
-	return value.NewReader(all)
+	return value.NewReader(all), versions
 }
 
-// sourceVersions is view's companion: given inputs have version 1.
-func sourceVersions(g *compiler.Graph, r *run.Run, written map[string]int64) map[string]int64 {
-	all := make(map[string]int64, len(written)+len(r.Input))
-	for i := range g.Inputs {
-		if _, ok := r.Input[g.Inputs[i].Name]; ok {
-			all[g.Inputs[i].Name] = 1
-		}
+func kept(f *compiler.Field, r *run.Run) (value.Optional, int64) {
+	if r.Active == nil {
+		return fieldValue(f, r), r.Channels[f.ID].Version
 	}
-	for _, name := range value.Keys(written) {
-		all[name] = written[name]
+	version := r.Active.Versions[f.Name]
+	if v, ok := r.Active.Snapshot[f.Name]; ok {
+		return value.Some(v), version
 	}
-	return all
+	return f.Reducer.Default(), version
 }
 
 // cells is the state that guards judge.

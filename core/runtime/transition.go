@@ -14,7 +14,8 @@ import (
 // before their first write; the values inside are shared and never changed.
 type transition struct {
 	g      *compiler.Graph
-	run    *run.Run
+	base   *run.Run // as committed
+	run    *run.Run // as proposed
 	now    time.Time
 	step   int64 // the superstep that events belong to
 	events []run.Event
@@ -28,7 +29,7 @@ func begin(g *compiler.Graph, r *run.Run, now time.Time) *transition {
 		now = r.UpdatedAt
 	}
 	proposal := *r
-	return &transition{g: g, run: &proposal, now: now, step: r.Step}
+	return &transition{g: g, base: r, run: &proposal, now: now, step: r.Step, events: make([]run.Event, 0, 8)}
 }
 
 func (t *transition) emit(typ run.EventType, nodeID string, payload run.Payload) {

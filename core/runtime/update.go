@@ -30,9 +30,7 @@ func Update(s *Step, outcomes []Outcome, now time.Time) (*Moment, error) {
 	if err != nil || large == nil {
 		return m, err
 	}
-	t = begin(s.g, s.run, now)
-	t.step = s.number
-	return s.blame(t, large, attempts), nil
+	return s.blame(t.restart(), large, attempts), nil
 }
 
 func (s *Step) conclude(t *transition, attempts []attempt) *Moment {
