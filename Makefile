@@ -4,6 +4,9 @@
 # Every module of the workspace, as go.work names them.
 MODULES := $(shell sed -n 's|^[[:space:]]*\./||p' go.work)
 
+# A module that stays outside, as an application that pins only core would be.
+OUTSIDE := examples/core-only
+
 # staticcheck runs by version, outside every go.mod: a tool directive would put
 # its dependencies into the module graph of whoever imports docket.
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
@@ -30,17 +33,18 @@ vet: ## go vet over the workspace
 .PHONY: lint
 lint: ## staticcheck over the workspace
 	go run $(STATICCHECK) $(MODULES:%=./%/...)
+	cd $(OUTSIDE) && GOWORK=off go run $(STATICCHECK) ./...
 
 .PHONY: tidy
 tidy: ## go.mod and go.sum of every module say what they need, no more
-	@set -e; for m in $(MODULES); do \
+	@set -e; for m in $(MODULES) $(OUTSIDE); do \
 		echo "go mod tidy -diff: $$m"; (cd $$m && GOWORK=off go mod tidy -diff); \
 	done
 
 .PHONY: fix
 fix: ## Let gofmt and go mod tidy put right what they can
 	gofmt -w .
-	@set -e; for m in $(MODULES); do (cd $$m && GOWORK=off go mod tidy); done
+	@set -e; for m in $(MODULES) $(OUTSIDE); do (cd $$m && GOWORK=off go mod tidy); done
 
 .PHONY: test
 test: ## What README tells a newcomer to run
@@ -57,7 +61,7 @@ race: ## All tests under the race detector
 # allocation limits and real timing.
 .PHONY: alone
 alone: ## Every module builds and passes its tests without the workspace
-	@set -e; for m in $(MODULES); do \
+	@set -e; for m in $(MODULES) $(OUTSIDE); do \
 		echo "alone: $$m"; \
 		(cd $$m && GOWORK=off go build -o /dev/null ./... && GOWORK=off go test ./...); \
 	done
@@ -69,7 +73,11 @@ runner: ## Certify the embedded backends
 .PHONY: examples
 examples: ## Run every example
 	@set -e; for d in $$(dirname $$(grep -l '^package main' examples/*/main.go)); do \
-		echo "go run ./$$d"; go run ./$$d; \
+		echo "go run ./$$d"; \
+		case " $(OUTSIDE) " in \
+		*" $$d "*) (cd $$d && GOWORK=off go run .) ;; \
+		*) go run ./$$d ;; \
+		esac; \
 	done
 
 .PHONY: bench

@@ -163,7 +163,7 @@ func txClaimsUnsupported(e *env) {
 // outside reads the run under a bound: a store with one writer may make readers
 // wait, which is as good as not seeing.
 func (s *store) outside(id string) (ports.FetchedRun, error) {
-	return s.FetchRun(s.env.bounded(2*time.Second), ports.FetchRun{Scope: ports.System(), RunID: id, Now: s.env.now})
+	return s.FetchRun(s.env.bounded(200*time.Millisecond), ports.FetchRun{Scope: ports.System(), RunID: id, Now: s.env.now})
 }
 
 func txInvisibleOutside(e *env) {

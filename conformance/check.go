@@ -15,6 +15,7 @@ import (
 // case with seed 1.
 type Options struct {
 	Select   *regexp.Regexp // case IDs; nil: all
+	Except   *regexp.Regexp // case IDs that aren't run although selected; nil: none
 	Seed     uint64         // 0 means 1: a plain run is reproducible
 	Deadline time.Duration  // of one case; 0 means a minute
 	Parallel int            // cases at once; 0 means GOMAXPROCS
@@ -67,7 +68,7 @@ func newPlan(ctx context.Context, h Harness, cases []Case, o Options) (*plan, er
 		p.deadline = time.Minute
 	}
 	for _, c := range cases {
-		if o.Select == nil || o.Select.MatchString(c.ID) {
+		if o.selects(c) {
 			p.cases = append(p.cases, c)
 		}
 	}
@@ -80,6 +81,10 @@ func newPlan(ctx context.Context, h Harness, cases []Case, o Options) (*plan, er
 		return nil, fmt.Errorf("conformance: closing %s after reading its capabilities: %w", h.Name, err)
 	}
 	return p, nil
+}
+
+func (o Options) selects(c Case) bool {
+	return (o.Select == nil || o.Select.MatchString(c.ID)) && (o.Except == nil || !o.Except.MatchString(c.ID))
 }
 
 // unselected gives the cases that weren't selected as skips, so that no level is

@@ -3,6 +3,7 @@ package conformance
 import (
 	"context"
 	"errors"
+	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
 	"reflect"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/docket-go/docket/core/record"
 	"github.com/docket-go/docket/ports"
 )
 
@@ -119,10 +121,19 @@ func (e *env) bounded(d time.Duration) context.Context {
 	return ctx
 }
 
-// difference is cmp.Diff, which is slow, behind a test that is fast.
+// difference is cmp.Diff, which is slow, behind a test that is fast. Long bytes
+// are compared by length and checksum: nobody reads their difference, and to
+// find it takes minutes.
 func difference(want, got any, opts ...cmp.Option) string {
 	if reflect.DeepEqual(want, got) {
 		return ""
 	}
-	return cmp.Diff(want, got, opts...)
+	return cmp.Diff(want, got, append(opts[:len(opts):len(opts)], longBytes)...)
 }
+
+const longest = 512 // bytes that are compared one by one
+
+var longBytes = cmp.FilterValues(
+	func(a, b []byte) bool { return len(a) > longest || len(b) > longest },
+	cmp.Transformer("bytes", func(b []byte) string { return fmt.Sprintf("%d bytes, SHA-256 %s", len(b), record.Sum(b)) }),
+)

@@ -3,6 +3,7 @@ package conformance
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/docket-go/docket/core/graph"
@@ -161,12 +162,10 @@ func document(v map[string]any) []byte {
 	return data
 }
 
+// padding is n bytes of letters.
 func padding(n int) string {
-	pad := make([]byte, n)
-	for i := range pad {
-		pad[i] = 'a' + byte(i%23)
-	}
-	return string(pad)
+	const letters = "abcdefghijklmnopqrstuvw"
+	return strings.Repeat(letters, n/len(letters)+1)[:n]
 }
 
 // version makes the n-th version of a graph.

@@ -4,16 +4,18 @@ go 1.26.0
 
 require (
 	github.com/docket-go/docket/adapters/sqlite-experimental v0.0.0
+	github.com/docket-go/docket/conformance v0.0.0
 	github.com/docket-go/docket/core v0.0.0
 	github.com/docket-go/docket/engine v0.0.0
+	github.com/docket-go/docket/ports v0.0.0
 )
 
 require (
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
-	github.com/docket-go/docket/ports v0.0.0 // indirect
 	github.com/dustin/go-humanize v1.1.0 // indirect
 	github.com/go-logr/logr v1.4.4 // indirect
 	github.com/go-logr/stdr v1.2.2 // indirect
+	github.com/google/go-cmp v0.7.0 // indirect
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/mattn/go-isatty v0.0.24 // indirect
 	github.com/ncruces/go-strftime v1.1.0 // indirect

@@ -22,11 +22,11 @@ func (s *State) eligible(now time.Time) map[ports.ClaimClass][]due {
 	classes := map[ports.ClaimClass][]due{}
 	for id, r := range s.runs {
 		switch {
-		case r.run.Status != "running" || r.poisoned():
-		case r.claimed() && r.claimEnd.Before(now):
-			classes[ports.ClassExpired] = append(classes[ports.ClassExpired], due{id, ports.ClassExpired, r.claimEnd})
-		case !r.claimed() && !r.wake.After(now):
-			classes[ports.ClassReady] = append(classes[ports.ClassReady], due{id, ports.ClassReady, r.wake})
+		case r.Run.Status != "running" || r.Poisoned():
+		case r.Claimed() && r.ClaimEnd.Before(now):
+			classes[ports.ClassExpired] = append(classes[ports.ClassExpired], due{id, ports.ClassExpired, r.ClaimEnd})
+		case !r.Claimed() && !r.Wake.After(now):
+			classes[ports.ClassReady] = append(classes[ports.ClassReady], due{id, ports.ClassReady, r.Wake})
 		}
 	}
 	for _, of := range classes {
@@ -38,7 +38,7 @@ func (s *State) eligible(now time.Time) map[ports.ClaimClass][]due {
 // ClaimRuns leases or poisons what is due, with tokens from the given source.
 // The preferred class is served first; from a limit of two on the other class
 // gets at least one (CLM-4).
-func (s *State) ClaimRuns(req ports.ClaimRuns, token func() string) (ports.Claimed, error) {
+func (s *State) ClaimRuns(req ports.ClaimRuns, token TokenSource) (ports.Claimed, error) {
 	if err := req.Check(); err != nil {
 		return ports.Claimed{}, err
 	}
@@ -67,20 +67,20 @@ func other(c ports.ClaimClass) ports.ClaimClass {
 
 // claim gives one outcome: with maximum N the need after N attempts poisons
 // (CLM-3).
-func (s *State) claim(req ports.ClaimRuns, d due, token func() string, answer *ports.Claimed) {
+func (s *State) claim(req ports.ClaimRuns, d due, token TokenSource, answer *ports.Claimed) {
 	r := s.runs[d.id]
-	if r.attempts >= req.MaxAttempts {
-		r.poisonAs(ports.PoisonAttempts, req.Now)
-		s.put(r)
-		answer.Poisoned = append(answer.Poisoned, ports.PoisonedRun{Owner: r.owner, RunID: d.id, Poison: r.poison})
+	if r.Attempts >= req.MaxAttempts {
+		r.PoisonAs(ports.PoisonAttempts, req.Now)
+		s.Put(r)
+		answer.Poisoned = append(answer.Poisoned, ports.PoisonedRun{Owner: r.Owner, RunID: d.id, Poison: r.Poison})
 		return
 	}
-	r.attempts++
-	r.wake = time.Time{}
-	r.token, r.claimedAt, r.claimEnd = token(), req.Now, endOf(req.Now, req.TTL)
-	s.put(r)
+	r.Attempts++
+	r.Wake = time.Time{}
+	r.Token, r.ClaimedAt, r.ClaimEnd = token(), req.Now, endOf(req.Now, req.TTL)
+	s.Put(r)
 	answer.Leases = append(answer.Leases, ports.Lease{
-		Owner: r.owner, Run: r.run.Clone(), Token: r.token, Attempt: r.attempts, Class: d.class, Now: req.Now, ClaimEnd: r.claimEnd,
+		Owner: r.Owner, Run: r.Run.Clone(), Token: r.Token, Attempt: r.Attempts, Class: d.class, Now: req.Now, ClaimEnd: r.ClaimEnd,
 	})
 }
 
@@ -138,9 +138,9 @@ func (s *State) RefreshClaim(req ports.RefreshClaim) (ports.Refreshed, error) {
 		return ports.Refreshed{}, err
 	}
 	now := micro(req.Now)
-	r.claimEnd = later(r.claimEnd, endOf(now, req.TTL))
-	s.put(r)
-	return ports.Refreshed{ClaimEnd: r.claimEnd, Now: now}, nil
+	r.ClaimEnd = later(r.ClaimEnd, endOf(now, req.TTL))
+	s.Put(r)
+	return ports.Refreshed{ClaimEnd: r.ClaimEnd, Now: now}, nil
 }
 
 // ReleaseClaim gives the claim back; the run is due at once (CLM-8).
@@ -153,16 +153,16 @@ func (s *State) ReleaseClaim(req ports.ReleaseClaim) (ports.Released, error) {
 	if err != nil {
 		return ports.Released{}, err
 	}
-	r.unclaim()
-	r.wake = micro(req.Now)
+	r.Unclaim()
+	r.Wake = micro(req.Now)
 	if req.ReturnAttempt {
 		r.returnAttempt()
 	}
-	s.put(r)
-	return ports.Released{Now: r.wake}, nil
+	s.Put(r)
+	return ports.Released{Now: r.Wake}, nil
 }
 
-func (r *row) returnAttempt() { r.attempts = max(r.attempts-1, 0) }
+func (r *Row) returnAttempt() { r.Attempts = max(r.Attempts-1, 0) }
 
 // AbandonClaim gives the attempt back, counts an abandon, and waits or poisons
 // (CLM-9).
@@ -176,19 +176,19 @@ func (s *State) AbandonClaim(req ports.AbandonClaim) (ports.Abandoned, error) {
 	if err != nil {
 		return ports.Abandoned{}, err
 	}
-	if r.run.CheckpointSeq != req.ExpectedSeq {
+	if r.Run.CheckpointSeq != req.ExpectedSeq {
 		return ports.Abandoned{}, ports.Stale(op)
 	}
-	r.unclaim()
+	r.Unclaim()
 	r.returnAttempt()
-	r.wake = req.RetryAt
-	if r.wake.IsZero() {
-		r.wake = endOf(req.Now, ports.Backoff(req.BackoffBase, req.BackoffCap, r.abandons))
+	r.Wake = req.RetryAt
+	if r.Wake.IsZero() {
+		r.Wake = endOf(req.Now, ports.Backoff(req.BackoffBase, req.BackoffCap, r.Abandons))
 	}
-	r.abandons++
-	if !req.NonPoisoning && r.abandons >= req.MaxAbandons {
-		r.poisonAs(ports.PoisonAbandons, req.Now)
+	r.Abandons++
+	if !req.NonPoisoning && r.Abandons >= req.MaxAbandons {
+		r.PoisonAs(ports.PoisonAbandons, req.Now)
 	}
-	s.put(r)
-	return ports.Abandoned{Abandons: r.abandons, WakeAt: r.wake, Poison: r.poison, Now: req.Now}, nil
+	s.Put(r)
+	return ports.Abandoned{Abandons: r.Abandons, WakeAt: r.Wake, Poison: r.Poison, Now: req.Now}, nil
 }

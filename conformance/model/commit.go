@@ -8,8 +8,7 @@ import (
 )
 
 // InsertRun stores a new run with its events and its wake or claim (RUN-1,
-// RUN-14). Ids are unique in the whole store, so a taken id is told before the
-// owner's graph is looked for.
+// RUN-14). Ids are unique in the whole store, whoever owns them.
 func (s *State) InsertRun(req ports.InsertRun) (ports.Inserted, error) {
 	const op = "InsertRun"
 	if err := req.Check(); err != nil {
@@ -23,14 +22,14 @@ func (s *State) InsertRun(req ports.InsertRun) (ports.Inserted, error) {
 	if _, taken := s.runs[t.Run.ID]; taken {
 		return ports.Inserted{}, ports.Exists(op)
 	}
-	r := row{owner: req.Owner, run: t.Run, events: t.Events}
+	r := Row{Owner: req.Owner, Run: t.Run, Events: written(nil, t.Events, req.Now)}
 	if req.Claim == (ports.ClaimGrant{}) {
-		r.wake = wakeOf(t.Schedule, req.Now)
+		r.Wake = wakeOf(t.Schedule, req.Now)
 	} else {
-		r.token, r.claimedAt, r.claimEnd, r.attempts = req.Claim.Token, req.Now, endOf(req.Now, req.Claim.TTL), 1
+		r.Token, r.ClaimedAt, r.ClaimEnd, r.Attempts = req.Claim.Token, req.Now, endOf(req.Now, req.Claim.TTL), 1
 	}
-	s.put(r)
-	return ports.Inserted{Now: req.Now, ClaimEnd: r.claimEnd}, nil
+	s.Put(r)
+	return ports.Inserted{Now: req.Now, ClaimEnd: r.ClaimEnd}, nil
 }
 
 // CommitClaimed replaces a run under its token and sequence (RUN-2).
@@ -44,20 +43,20 @@ func (s *State) CommitClaimed(req ports.CommitClaimed) (ports.Committed, error) 
 	if err != nil {
 		return ports.Committed{}, err
 	}
-	if r.run.CheckpointSeq != req.ExpectedSeq {
+	if r.Run.CheckpointSeq != req.ExpectedSeq {
 		return ports.Committed{}, ports.Stale(op)
 	}
-	if err := r.advance(op, req.Transition); err != nil {
+	if err := r.advance(op, req.Transition, req.Now); err != nil {
 		return ports.Committed{}, err
 	}
 	if req.Transition.Schedule.Kind == record.ScheduleRetain {
-		r.claimEnd = later(r.claimEnd, endOf(req.Now, req.TTL)) // forward only (RUN-5)
+		r.ClaimEnd = later(r.ClaimEnd, endOf(req.Now, req.TTL)) // forward only (RUN-5)
 	} else {
-		r.unclaim()
-		r.wake = wakeOf(req.Transition.Schedule, req.Now)
+		r.Unclaim()
+		r.Wake = wakeOf(req.Transition.Schedule, req.Now)
 	}
-	s.put(r)
-	return ports.Committed{Now: req.Now, ClaimEnd: r.claimEnd}, nil
+	s.Put(r)
+	return ports.Committed{Now: req.Now, ClaimEnd: r.ClaimEnd}, nil
 }
 
 // CommitUnclaimed replaces a run by compare-and-set on the sequence and revokes
@@ -73,37 +72,47 @@ func (s *State) CommitUnclaimed(req ports.CommitUnclaimed) (ports.Committed, err
 	switch {
 	case err != nil:
 		return ports.Committed{}, err
-	case r.terminal():
+	case r.Terminal():
 		return ports.Committed{}, ports.Inactive(op)
-	case r.run.CheckpointSeq != req.ExpectedSeq:
+	case r.Run.CheckpointSeq != req.ExpectedSeq:
 		return ports.Committed{}, ports.Stale(op)
 	}
-	poison := r.poison
-	if err := r.advance(op, req.Transition); err != nil {
+	poison := r.Poison
+	if err := r.advance(op, req.Transition, req.Now); err != nil {
 		return ports.Committed{}, err
 	}
-	r.unclaim()
-	r.wake = wakeOf(req.Transition.Schedule, req.Now)
-	if poison != (ports.Poison{}) && r.run.Status == "running" {
-		r.wake, r.poison = time.Time{}, poison
+	r.Unclaim()
+	r.Wake = wakeOf(req.Transition.Schedule, req.Now)
+	if poison != (ports.Poison{}) && r.Run.Status == "running" {
+		r.Wake, r.Poison = time.Time{}, poison
 	}
-	s.put(r)
+	s.Put(r)
 	return ports.Committed{Now: req.Now}, nil
 }
 
 // advance replaces the record, appends the events and zeroes the counts (RUN-4),
 // if the transition continues the run.
-func (r *row) advance(op string, t record.Transition) error {
-	if t.Run.Graph != r.run.Graph || !t.Run.StartedAt.Equal(r.run.StartedAt) {
+func (r *Row) advance(op string, t record.Transition, now time.Time) error {
+	if t.Run.Graph != r.Run.Graph || !t.Run.StartedAt.Equal(r.Run.StartedAt) {
 		return ports.Invalid(op, "Transition.Run", "a run keeps its graph and its starting time")
 	}
-	if ports.BaseEventSeq(t) != r.run.EventSeq {
+	if ports.BaseEventSeq(t) != r.Run.EventSeq {
 		return ports.Invalid(op, "Transition.Events", "they leave a gap to the stored events, or overlap them")
 	}
 	t = t.Clone()
-	r.run, r.events = t.Run, append(r.events, t.Events...)
-	r.attempts, r.abandons, r.poison, r.wake = 0, 0, ports.Poison{}, time.Time{}
+	r.Run, r.Events = t.Run, written(r.Events, t.Events, now)
+	r.Attempts, r.Abandons, r.Poison, r.Wake = 0, 0, ports.Poison{}, time.Time{}
 	return nil
+}
+
+// written appends events with the store's time of writing them (PRN-6), in a
+// list of its own: other copies of the row keep theirs.
+func written(stored []Event, events []record.Event, now time.Time) []Event {
+	all := append(make([]Event, 0, len(stored)+len(events)), stored...)
+	for _, e := range events {
+		all = append(all, Event{e, now})
+	}
+	return all
 }
 
 // RecoverRun gives a poisoned run back to delivery; a healthy one is left alone
@@ -118,13 +127,13 @@ func (s *State) RecoverRun(req ports.RecoverRun) (ports.Recovered, error) {
 	switch {
 	case err != nil:
 		return ports.Recovered{}, err
-	case r.terminal():
+	case r.Terminal():
 		return ports.Recovered{}, ports.Inactive(op)
-	case !r.poisoned():
+	case !r.Poisoned():
 		return ports.Recovered{Now: now}, nil
 	}
-	r.poison, r.attempts, r.abandons, r.wake = ports.Poison{}, 0, 0, now
-	s.put(r)
+	r.Poison, r.Attempts, r.Abandons, r.Wake = ports.Poison{}, 0, 0, now
+	s.Put(r)
 	return ports.Recovered{Changed: true, Now: now}, nil
 }
 

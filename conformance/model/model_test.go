@@ -1,20 +1,15 @@
 package model_test
 
 import (
-	"context"
 	"testing"
 
 	"github.com/docket-go/docket/conformance"
-	"github.com/docket-go/docket/conformance/model"
-	"github.com/docket-go/docket/ports"
+	"github.com/docket-go/docket/conformance/internal/mutants"
 )
 
 // TestConformance certifies the specification by the suite: the two say the
-// same in different ways.
+// same in different ways. The zero mutant has every rule.
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	conformance.Run(t, conformance.Harness{
-		Name: "model",
-		Open: func(context.Context) (ports.Backend, error) { return model.NewBackend(), nil },
-	})
+	conformance.Run(t, mutants.Harness(mutants.Mutant{}))
 }

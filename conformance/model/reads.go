@@ -19,9 +19,9 @@ func (s *State) FetchRun(req ports.FetchRun) (ports.FetchedRun, error) {
 	if err != nil {
 		return ports.FetchedRun{}, err
 	}
-	got := ports.FetchedRun{Owner: r.owner, Run: r.run.Clone(), Now: micro(req.Now)}
+	got := ports.FetchedRun{Owner: r.Owner, Run: r.Run.Clone(), Now: micro(req.Now)}
 	if req.Scope.Kind == ports.ScopeSystem {
-		got.Token = r.token
+		got.Token = r.Token
 	}
 	return got, nil
 }
@@ -36,8 +36,8 @@ func (s *State) InspectRun(req ports.InspectRun) (ports.RunInfo, error) {
 		return ports.RunInfo{}, err
 	}
 	return ports.RunInfo{
-		Owner: r.owner, Run: r.run.Clone(), WakeAt: r.wake, ClaimedAt: r.claimedAt, ClaimEnd: r.claimEnd,
-		Attempts: r.attempts, Abandons: r.abandons, Poison: r.poison, Now: micro(req.Now),
+		Owner: r.Owner, Run: r.Run.Clone(), WakeAt: r.Wake, ClaimedAt: r.ClaimedAt, ClaimEnd: r.ClaimEnd,
+		Attempts: r.Attempts, Abandons: r.Abandons, Poison: r.Poison, Now: micro(req.Now),
 	}, nil
 }
 
@@ -52,7 +52,7 @@ func (s *State) ListRuns(req ports.ListRuns) (ports.RunPage, error) {
 		if !r.matches(req) {
 			continue
 		}
-		item := ports.RunSummary{Owner: r.owner, Run: r.run.Clone(), Poison: r.poison}
+		item := ports.RunSummary{Owner: r.Owner, Run: r.Run.Clone(), Poison: r.Poison}
 		if !req.Records {
 			item.Run.Document, item.Run.Checksum = nil, record.Checksum{}
 		}
@@ -69,14 +69,14 @@ func (s *State) ListRuns(req ports.ListRuns) (ports.RunPage, error) {
 	return page, nil
 }
 
-func (r row) matches(req ports.ListRuns) bool {
-	after := req.After == ports.RunCursor{} || byTimeAndID(r.run.StartedAt, req.After.StartedAt, r.run.ID, req.After.RunID) > 0
-	return after && req.Scope.Matches(r.owner) &&
-		(len(req.Statuses) == 0 || slices.Contains(req.Statuses, r.run.Status)) &&
-		(req.GraphID == "" || req.GraphID == r.run.Graph.ID) &&
-		(req.GraphHash == "" || req.GraphHash == r.run.Graph.Hash) &&
-		(!req.OpenInterrupts || r.run.OpenInterrupts > 0) &&
-		(!req.Poisoned || r.poisoned())
+func (r Row) matches(req ports.ListRuns) bool {
+	after := req.After == ports.RunCursor{} || byTimeAndID(r.Run.StartedAt, req.After.StartedAt, r.Run.ID, req.After.RunID) > 0
+	return after && req.Scope.Matches(r.Owner) &&
+		(len(req.Statuses) == 0 || slices.Contains(req.Statuses, r.Run.Status)) &&
+		(req.GraphID == "" || req.GraphID == r.Run.Graph.ID) &&
+		(req.GraphHash == "" || req.GraphHash == r.Run.Graph.Hash) &&
+		(!req.OpenInterrupts || r.Run.OpenInterrupts > 0) &&
+		(!req.Poisoned || r.Poisoned())
 }
 
 // ListEvents reads a page with its bounds (EVT-3, EVT-4).
@@ -89,18 +89,18 @@ func (s *State) ListEvents(req ports.ListEvents) (ports.EventPage, error) {
 	if err != nil {
 		return ports.EventPage{}, err
 	}
-	page := ports.EventPage{NextAfterSeq: req.AfterSeq, LatestSeq: r.run.EventSeq}
-	if n := len(r.events); n > 0 {
-		page.Oldest, page.Latest = r.events[0].Seq, r.events[n-1].Seq
+	page := ports.EventPage{NextAfterSeq: req.AfterSeq, LatestSeq: r.Run.EventSeq}
+	if n := len(r.Events); n > 0 {
+		page.Oldest, page.Latest = r.Events[0].Seq, r.Events[n-1].Seq
 	}
-	for _, e := range r.events {
+	for _, e := range r.Events {
 		switch {
 		case e.Seq <= req.AfterSeq:
 		case len(page.Events) == req.Limit:
 			page.HasMore = true
 			return page, nil
 		default:
-			page.Events, page.NextAfterSeq = append(page.Events, e.Clone()), e.Seq
+			page.Events, page.NextAfterSeq = append(page.Events, e.Event.Clone()), e.Seq
 		}
 	}
 	return page, nil
@@ -115,9 +115,9 @@ func (s *State) FetchEvent(req ports.FetchEvent) (ports.FetchedEvent, error) {
 	if err != nil {
 		return ports.FetchedEvent{}, err
 	}
-	for _, e := range r.events {
+	for _, e := range r.Events {
 		if e.Seq == req.Seq {
-			return ports.FetchedEvent{Event: e.Clone()}, nil
+			return ports.FetchedEvent{Event: e.Event.Clone()}, nil
 		}
 	}
 	return ports.FetchedEvent{}, ports.NotFound("FetchEvent")
@@ -129,10 +129,10 @@ func (s *State) LatestEvent(req ports.LatestEvent) (ports.FoundEvent, error) {
 		return ports.FoundEvent{}, err
 	}
 	r, err := s.visible("LatestEvent", req.Scope, req.RunID)
-	if err != nil || len(r.events) == 0 {
+	if err != nil || len(r.Events) == 0 {
 		return ports.FoundEvent{}, err
 	}
-	return ports.FoundEvent{Event: r.events[len(r.events)-1].Clone(), Found: true}, nil
+	return ports.FoundEvent{Event: r.Events[len(r.Events)-1].Event.Clone(), Found: true}, nil
 }
 
 // sameOutcomes compares answers to a claim whose order doesn't matter.

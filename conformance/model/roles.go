@@ -9,117 +9,141 @@ import (
 // The required roles, each operation by the state.
 
 // SaveGraph answers as State.SaveGraph does.
-func (b *Backend) SaveGraph(ctx context.Context, req ports.SaveGraph) (ports.SavedGraph, error) {
-	req.Now = b.now(req.Now)
-	return apply(ctx, b, "SaveGraph", req, b.state.SaveGraph)
+func (h *handle) SaveGraph(ctx context.Context, req ports.SaveGraph) (ports.SavedGraph, error) {
+	req.Now = h.clock.now(req.Now)
+	return write(ctx, h, "SaveGraph", req, func(req ports.SaveGraph) (ports.SavedGraph, error) { return h.does.SaveGraph(req) })
 }
 
 // FetchGraph answers as State.FetchGraph does.
-func (b *Backend) FetchGraph(ctx context.Context, req ports.FetchGraph) (ports.FetchedGraph, error) {
-	return apply(ctx, b, "FetchGraph", req, b.state.FetchGraph)
+func (h *handle) FetchGraph(ctx context.Context, req ports.FetchGraph) (ports.FetchedGraph, error) {
+	return read(ctx, h, "FetchGraph", req, func(req ports.FetchGraph) (ports.FetchedGraph, error) { return h.does.FetchGraph(req) })
 }
 
 // LatestGraph answers as State.LatestGraph does.
-func (b *Backend) LatestGraph(ctx context.Context, req ports.LatestGraph) (ports.GraphVersion, error) {
-	return apply(ctx, b, "LatestGraph", req, b.state.LatestGraph)
+func (h *handle) LatestGraph(ctx context.Context, req ports.LatestGraph) (ports.GraphVersion, error) {
+	return read(ctx, h, "LatestGraph", req, func(req ports.LatestGraph) (ports.GraphVersion, error) { return h.does.LatestGraph(req) })
 }
 
 // ListGraphs answers as State.ListGraphs does.
-func (b *Backend) ListGraphs(ctx context.Context, req ports.ListGraphs) (ports.GraphPage, error) {
-	return apply(ctx, b, "ListGraphs", req, b.state.ListGraphs)
+func (h *handle) ListGraphs(ctx context.Context, req ports.ListGraphs) (ports.GraphPage, error) {
+	return read(ctx, h, "ListGraphs", req, func(req ports.ListGraphs) (ports.GraphPage, error) { return h.does.ListGraphs(req) })
 }
 
-// InsertRun answers as State.InsertRun does.
-func (b *Backend) InsertRun(ctx context.Context, req ports.InsertRun) (ports.Inserted, error) {
-	req.Now = b.now(req.Now)
-	return apply(ctx, b, "InsertRun", req, b.state.InsertRun)
+// InsertRun answers as State.InsertRun does, and tells a wake that is due.
+func (h *handle) InsertRun(ctx context.Context, req ports.InsertRun) (ports.Inserted, error) {
+	req.Now = h.clock.now(req.Now)
+	return write(ctx, h, "InsertRun", req, func(req ports.InsertRun) (ports.Inserted, error) {
+		answer, err := h.does.InsertRun(req)
+		if err == nil {
+			h.due(req.Transition.Run.ID, req.Now)
+		}
+		return answer, err
+	})
 }
 
-// CommitClaimed answers as State.CommitClaimed does.
-func (b *Backend) CommitClaimed(ctx context.Context, req ports.CommitClaimed) (ports.Committed, error) {
-	req.Now = b.now(req.Now)
-	return apply(ctx, b, "CommitClaimed", req, b.state.CommitClaimed)
+// CommitClaimed answers as State.CommitClaimed does, and tells a wake that is due.
+func (h *handle) CommitClaimed(ctx context.Context, req ports.CommitClaimed) (ports.Committed, error) {
+	req.Now = h.clock.now(req.Now)
+	return write(ctx, h, "CommitClaimed", req, func(req ports.CommitClaimed) (ports.Committed, error) {
+		answer, err := h.does.CommitClaimed(req)
+		if err == nil {
+			h.due(req.RunID, req.Now)
+		}
+		return answer, err
+	})
 }
 
-// CommitUnclaimed answers as State.CommitUnclaimed does.
-func (b *Backend) CommitUnclaimed(ctx context.Context, req ports.CommitUnclaimed) (ports.Committed, error) {
-	req.Now = b.now(req.Now)
-	return apply(ctx, b, "CommitUnclaimed", req, b.state.CommitUnclaimed)
+// CommitUnclaimed answers as State.CommitUnclaimed does, and tells a wake that is due.
+func (h *handle) CommitUnclaimed(ctx context.Context, req ports.CommitUnclaimed) (ports.Committed, error) {
+	req.Now = h.clock.now(req.Now)
+	return write(ctx, h, "CommitUnclaimed", req, func(req ports.CommitUnclaimed) (ports.Committed, error) {
+		answer, err := h.does.CommitUnclaimed(req)
+		if err == nil {
+			h.due(req.RunID, req.Now)
+		}
+		return answer, err
+	})
 }
 
 // FetchRun answers as State.FetchRun does.
-func (b *Backend) FetchRun(ctx context.Context, req ports.FetchRun) (ports.FetchedRun, error) {
-	req.Now = b.now(req.Now)
-	return apply(ctx, b, "FetchRun", req, b.state.FetchRun)
+func (h *handle) FetchRun(ctx context.Context, req ports.FetchRun) (ports.FetchedRun, error) {
+	req.Now = h.clock.now(req.Now)
+	return read(ctx, h, "FetchRun", req, func(req ports.FetchRun) (ports.FetchedRun, error) { return h.does.FetchRun(req) })
 }
 
 // InspectRun answers as State.InspectRun does.
-func (b *Backend) InspectRun(ctx context.Context, req ports.InspectRun) (ports.RunInfo, error) {
-	req.Now = b.now(req.Now)
-	return apply(ctx, b, "InspectRun", req, b.state.InspectRun)
+func (h *handle) InspectRun(ctx context.Context, req ports.InspectRun) (ports.RunInfo, error) {
+	req.Now = h.clock.now(req.Now)
+	return read(ctx, h, "InspectRun", req, func(req ports.InspectRun) (ports.RunInfo, error) { return h.does.InspectRun(req) })
 }
 
 // ListRuns answers as State.ListRuns does.
-func (b *Backend) ListRuns(ctx context.Context, req ports.ListRuns) (ports.RunPage, error) {
-	req.Now = b.now(req.Now)
-	return apply(ctx, b, "ListRuns", req, b.state.ListRuns)
+func (h *handle) ListRuns(ctx context.Context, req ports.ListRuns) (ports.RunPage, error) {
+	req.Now = h.clock.now(req.Now)
+	return read(ctx, h, "ListRuns", req, func(req ports.ListRuns) (ports.RunPage, error) { return h.does.ListRuns(req) })
 }
 
-// RecoverRun answers as State.RecoverRun does.
-func (b *Backend) RecoverRun(ctx context.Context, req ports.RecoverRun) (ports.Recovered, error) {
-	req.Now = b.now(req.Now)
-	return apply(ctx, b, "RecoverRun", req, b.state.RecoverRun)
+// RecoverRun answers as State.RecoverRun does, and tells a wake that is due.
+func (h *handle) RecoverRun(ctx context.Context, req ports.RecoverRun) (ports.Recovered, error) {
+	req.Now = h.clock.now(req.Now)
+	return write(ctx, h, "RecoverRun", req, func(req ports.RecoverRun) (ports.Recovered, error) {
+		answer, err := h.does.RecoverRun(req)
+		if err == nil && answer.Changed {
+			h.due(req.RunID, req.Now)
+		}
+		return answer, err
+	})
 }
 
 // RefreshClaim answers as State.RefreshClaim does.
-func (b *Backend) RefreshClaim(ctx context.Context, req ports.RefreshClaim) (ports.Refreshed, error) {
-	if b.inTx {
-		return ports.Refreshed{}, ports.Unsupported("RefreshClaim", "no claims inside a transaction")
+func (h *handle) RefreshClaim(ctx context.Context, req ports.RefreshClaim) (ports.Refreshed, error) {
+	if err := h.unclaimable("RefreshClaim"); err != nil {
+		return ports.Refreshed{}, err
 	}
-	req.Now = b.now(req.Now)
-	return apply(ctx, b, "RefreshClaim", req, b.state.RefreshClaim)
+	req.Now = h.clock.now(req.Now)
+	return write(ctx, h, "RefreshClaim", req, func(req ports.RefreshClaim) (ports.Refreshed, error) { return h.does.RefreshClaim(req) })
 }
 
 // ReleaseClaim answers as State.ReleaseClaim does.
-func (b *Backend) ReleaseClaim(ctx context.Context, req ports.ReleaseClaim) (ports.Released, error) {
-	if b.inTx {
-		return ports.Released{}, ports.Unsupported("ReleaseClaim", "no claims inside a transaction")
+func (h *handle) ReleaseClaim(ctx context.Context, req ports.ReleaseClaim) (ports.Released, error) {
+	if err := h.unclaimable("ReleaseClaim"); err != nil {
+		return ports.Released{}, err
 	}
-	req.Now = b.now(req.Now)
-	return apply(ctx, b, "ReleaseClaim", req, b.state.ReleaseClaim)
+	req.Now = h.clock.now(req.Now)
+	return write(ctx, h, "ReleaseClaim", req, func(req ports.ReleaseClaim) (ports.Released, error) { return h.does.ReleaseClaim(req) })
 }
 
 // AbandonClaim answers as State.AbandonClaim does.
-func (b *Backend) AbandonClaim(ctx context.Context, req ports.AbandonClaim) (ports.Abandoned, error) {
-	if b.inTx {
-		return ports.Abandoned{}, ports.Unsupported("AbandonClaim", "no claims inside a transaction")
+func (h *handle) AbandonClaim(ctx context.Context, req ports.AbandonClaim) (ports.Abandoned, error) {
+	if err := h.unclaimable("AbandonClaim"); err != nil {
+		return ports.Abandoned{}, err
 	}
-	req.Now = b.now(req.Now)
-	return apply(ctx, b, "AbandonClaim", req, b.state.AbandonClaim)
+	req.Now = h.clock.now(req.Now)
+	return write(ctx, h, "AbandonClaim", req, func(req ports.AbandonClaim) (ports.Abandoned, error) { return h.does.AbandonClaim(req) })
 }
 
 // ListEvents answers as State.ListEvents does.
-func (b *Backend) ListEvents(ctx context.Context, req ports.ListEvents) (ports.EventPage, error) {
-	return apply(ctx, b, "ListEvents", req, b.state.ListEvents)
+func (h *handle) ListEvents(ctx context.Context, req ports.ListEvents) (ports.EventPage, error) {
+	return read(ctx, h, "ListEvents", req, func(req ports.ListEvents) (ports.EventPage, error) { return h.does.ListEvents(req) })
 }
 
 // FetchEvent answers as State.FetchEvent does.
-func (b *Backend) FetchEvent(ctx context.Context, req ports.FetchEvent) (ports.FetchedEvent, error) {
-	return apply(ctx, b, "FetchEvent", req, b.state.FetchEvent)
+func (h *handle) FetchEvent(ctx context.Context, req ports.FetchEvent) (ports.FetchedEvent, error) {
+	return read(ctx, h, "FetchEvent", req, func(req ports.FetchEvent) (ports.FetchedEvent, error) { return h.does.FetchEvent(req) })
 }
 
 // LatestEvent answers as State.LatestEvent does.
-func (b *Backend) LatestEvent(ctx context.Context, req ports.LatestEvent) (ports.FoundEvent, error) {
-	return apply(ctx, b, "LatestEvent", req, b.state.LatestEvent)
+func (h *handle) LatestEvent(ctx context.Context, req ports.LatestEvent) (ports.FoundEvent, error) {
+	return read(ctx, h, "LatestEvent", req, func(req ports.LatestEvent) (ports.FoundEvent, error) { return h.does.LatestEvent(req) })
 }
 
 // ClaimRuns answers as State.ClaimRuns does.
-func (b *Backend) ClaimRuns(ctx context.Context, req ports.ClaimRuns) (ports.Claimed, error) {
-	if b.inTx {
-		return ports.Claimed{}, ports.Unsupported("ClaimRuns", "no claims inside a transaction")
+func (h *handle) ClaimRuns(ctx context.Context, req ports.ClaimRuns) (ports.Claimed, error) {
+	if err := h.unclaimable("ClaimRuns"); err != nil {
+		return ports.Claimed{}, err
 	}
-	req.Now = b.now(req.Now)
-	return apply(ctx, b, "ClaimRuns", req, func(req ports.ClaimRuns) (ports.Claimed, error) {
-		return b.state.ClaimRuns(req, b.token)
+	req.Now = h.clock.now(req.Now)
+	return write(ctx, h, "ClaimRuns", req, func(req ports.ClaimRuns) (ports.Claimed, error) {
+		return h.does.ClaimRuns(req, h.clock.token)
 	})
 }

@@ -14,7 +14,7 @@ import (
 // concurrent use.
 type State struct {
 	graphs map[graphKey]record.GraphVersion
-	runs   map[string]row
+	runs   map[string]Row
 }
 
 type graphKey struct {
@@ -22,25 +22,31 @@ type graphKey struct {
 	ref   graph.Ref
 }
 
-// row is a stored run. Rows are values: an operation that is refused has changed
+// Row is a stored run. Rows are values: an operation that is refused has changed
 // a copy.
-type row struct {
-	owner  record.Owner
-	run    record.Run
-	events []record.Event
+type Row struct {
+	Owner  record.Owner
+	Run    record.Run
+	Events []Event
 
-	wake      time.Time // zero: none
-	token     string    // "": unclaimed
-	claimedAt time.Time
-	claimEnd  time.Time
-	attempts  int64
-	abandons  int64
-	poison    ports.Poison
+	Wake      time.Time // zero: none
+	Token     string    // "": unclaimed
+	ClaimedAt time.Time
+	ClaimEnd  time.Time
+	Attempts  int64
+	Abandons  int64
+	Poison    ports.Poison
+}
+
+// Event is a stored event with the store's time of writing it (PRN-6).
+type Event struct {
+	record.Event
+	WrittenAt time.Time
 }
 
 // New returns an empty store.
 func New() *State {
-	return &State{graphs: map[graphKey]record.GraphVersion{}, runs: map[string]row{}}
+	return &State{graphs: map[graphKey]record.GraphVersion{}, runs: map[string]Row{}}
 }
 
 // Clone returns an independent copy.
@@ -50,59 +56,90 @@ func (s *State) Clone() *State {
 		c.graphs[k] = v.Clone()
 	}
 	for id, r := range s.runs {
-		c.runs[id] = r.clone()
+		c.runs[id] = r.Clone()
 	}
 	return c
 }
 
-func (r row) clone() row {
-	r.run = r.run.Clone()
-	events := make([]record.Event, len(r.events))
-	for i, e := range r.events {
-		events[i] = e.Clone()
+// Clone returns a copy that shares no bytes with r.
+func (r Row) Clone() Row {
+	r.Run = r.Run.Clone()
+	events := make([]Event, len(r.Events))
+	for i, e := range r.Events {
+		events[i] = Event{e.Event.Clone(), e.WrittenAt}
 	}
-	r.events = events
+	r.Events = events
 	return r
 }
 
-func (r row) terminal() bool {
-	return r.run.Status == "done" || r.run.Status == "failed" || r.run.Status == "cancelled"
+// Row returns a stored run as it is, whoever owns it. Its bytes are the state's
+// own.
+func (s *State) Row(id string) (Row, bool) {
+	r, ok := s.runs[id]
+	return r, ok
 }
 
-func (r row) poisoned() bool { return r.poison != ports.Poison{} }
+// Put stores a row as it is, whatever rule it breaks.
+func (s *State) Put(r Row) { s.runs[r.Run.ID] = r }
 
-func (r row) claimed() bool { return r.token != "" }
+// Drop removes a row.
+func (s *State) Drop(id string) { delete(s.runs, id) }
 
-// unclaim takes the claim away.
-func (r *row) unclaim() { r.token, r.claimedAt, r.claimEnd = "", time.Time{}, time.Time{} }
+// Graph returns a stored version as it is. Its bytes are the state's own.
+func (s *State) Graph(owner record.Owner, ref graph.Ref) (record.GraphVersion, bool) {
+	v, ok := s.graphs[graphKey{owner, ref}]
+	return v, ok
+}
 
-// poisonAs takes the run out of delivery: neither wake nor claim (RUN-11).
-func (r *row) poisonAs(reason ports.PoisonReason, now time.Time) {
-	r.unclaim()
-	r.wake, r.poison = time.Time{}, ports.Poison{At: now, Reason: reason}
+// PutGraph stores a version as it is.
+func (s *State) PutGraph(owner record.Owner, v record.GraphVersion) {
+	s.graphs[graphKey{owner, v.Ref}] = v
+}
+
+// DropGraph removes a version.
+func (s *State) DropGraph(owner record.Owner, ref graph.Ref) {
+	delete(s.graphs, graphKey{owner, ref})
+}
+
+// Terminal reports whether the run has ended.
+func (r Row) Terminal() bool {
+	return r.Run.Status == "done" || r.Run.Status == "failed" || r.Run.Status == "cancelled"
+}
+
+// Poisoned reports whether the run is out of delivery.
+func (r Row) Poisoned() bool { return r.Poison != ports.Poison{} }
+
+// Claimed reports whether somebody holds the run.
+func (r Row) Claimed() bool { return r.Token != "" }
+
+// Unclaim takes the claim away.
+func (r *Row) Unclaim() { r.Token, r.ClaimedAt, r.ClaimEnd = "", time.Time{}, time.Time{} }
+
+// PoisonAs takes the run out of delivery: neither wake nor claim (RUN-11).
+func (r *Row) PoisonAs(reason ports.PoisonReason, now time.Time) {
+	r.Unclaim()
+	r.Wake, r.Poison = time.Time{}, ports.Poison{At: now, Reason: reason}
 }
 
 // visible finds a run inside a scope: unknown and foreign are one answer (SCP-3).
 // Its bytes are the state's own: whatever leaves the model is a copy.
-func (s *State) visible(op string, scope ports.Scope, id string) (row, error) {
+func (s *State) visible(op string, scope ports.Scope, id string) (Row, error) {
 	r, ok := s.runs[id]
-	if !ok || !scope.Matches(r.owner) {
-		return row{}, ports.NotFound(op)
+	if !ok || !scope.Matches(r.Owner) {
+		return Row{}, ports.NotFound(op)
 	}
 	return r, nil
 }
 
 // held finds a run whose claim is held under exactly the token (CLM-6). An
 // expired claim is still held (CLM-11).
-func (s *State) held(op string, scope ports.Scope, id, token string) (row, error) {
+func (s *State) held(op string, scope ports.Scope, id, token string) (Row, error) {
 	r, err := s.visible(op, scope, id)
-	if err == nil && r.token != token {
-		return row{}, ports.Stale(op)
+	if err == nil && r.Token != token {
+		return Row{}, ports.Stale(op)
 	}
 	return r, err
 }
-
-func (s *State) put(r row) { s.runs[r.run.ID] = r }
 
 // RunIDs lists every run, by id.
 func (s *State) RunIDs() []string {
@@ -113,9 +150,6 @@ func (s *State) RunIDs() []string {
 	slices.Sort(ids)
 	return ids
 }
-
-// Token tells a run's current token, "" when it is unclaimed or unknown.
-func (s *State) Token(id string) string { return s.runs[id].token }
 
 // byTimeAndID orders newest first (RUN-9, GRF-3).
 func byTimeAndID(a, b time.Time, idA, idB string) int {

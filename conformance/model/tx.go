@@ -2,76 +2,90 @@ package model
 
 import (
 	"context"
-	"sync/atomic"
 
 	"github.com/docket-go/docket/ports"
 )
 
 // Tx is a transaction on a copy of the state, which a commit puts in its place.
-// The store waits meanwhile (TX-6).
+// Other writers wait meanwhile (TX-6); readers see what was before (TX-2).
 type Tx struct {
-	*Backend
+	*handle
 	store *Backend
-	fault atomic.Bool // roll-back only (TX-3)
-	ended atomic.Bool
 }
 
 // Begin waits for the store's turn and keeps it until the transaction ends.
 func (b *Backend) Begin(ctx context.Context) (ports.Tx, error) {
-	if b.inTx {
-		return nil, ports.Unsupported("Begin", "a transaction inside a transaction")
-	}
-	if err := ports.Ended(ctx, "Begin"); err != nil {
+	const op = "Begin"
+	if err := ports.Ended(ctx, op); err != nil {
 		return nil, err
 	}
 	select {
 	case b.turn <- struct{}{}:
 	case <-ctx.Done():
-		return nil, ports.Unavailable("Begin", ctx.Err())
+		return nil, ports.Unavailable(op, ctx.Err())
 	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	if b.closed {
 		<-b.turn
-		return nil, ports.Closed("Begin")
+		return nil, ports.Closed(op)
 	}
-	view := &Backend{turn: make(chan struct{}, 1), state: b.state.Clone(), inTx: true, shared: b.shared}
-	return &Tx{Backend: view, store: b}, nil
+	state := b.state.Clone()
+	return &Tx{store: b, handle: &handle{inTx: true, storage: &storage{
+		turn: make(chan struct{}, 1), state: state, of: b.of, does: b.of(state), clock: b.clock,
+	}}}, nil
 }
 
-// Commit puts the copy in the place of the store's state.
-func (t *Tx) Commit(ctx context.Context) error { return t.end(ctx, "Commit", true) }
+// Capabilities tells that a transaction has no optional interface.
+func (t *Tx) Capabilities() ports.Capabilities { return ports.Capabilities{} }
+
+// Commit puts the copy in the place of the store's state, unless a fault came
+// (TX-3).
+func (t *Tx) Commit(ctx context.Context) error {
+	const op = "Commit"
+	return t.end(op, func() error {
+		switch err := ports.Ended(ctx, op); {
+		case err != nil:
+			return err
+		case t.fault != nil:
+			return &ports.Error{Code: ports.CodeOf(t.fault), Op: op, Message: "a fault made the transaction roll-back only", Err: t.fault}
+		}
+		t.Publish()
+		return nil
+	})
+}
+
+// Publish puts the copy in the place of the store's state and tells the wakes.
+func (t *Tx) Publish() {
+	t.store.mu.Lock()
+	defer t.store.mu.Unlock()
+	t.store.state, t.store.does = t.state, t.does
+	if t.rings {
+		t.store.bell.ring()
+	}
+}
 
 // Rollback drops the copy.
-func (t *Tx) Rollback(ctx context.Context) error {
-	return t.end(context.WithoutCancel(ctx), "Rollback", false)
+func (t *Tx) Rollback(context.Context) error {
+	return t.end("Rollback", func() error { return nil })
 }
 
-func (t *Tx) end(ctx context.Context, op string, commit bool) error {
-	if t.ended.Swap(true) {
-		return ports.Closed(op)
-	}
-	defer func() { <-t.store.turn }()
-	if err := t.Backend.Close(); err != nil {
+// Close rolls back a transaction that hasn't ended.
+func (t *Tx) Close() error {
+	if err := t.Rollback(context.Background()); ports.CodeOf(err) != ports.CodeClosed {
 		return err
 	}
-	if !commit {
-		return nil
-	}
-	if err := ports.Ended(ctx, op); err != nil {
-		return err
-	}
-	if t.fault.Load() {
-		return ports.Conflict(op, "a fault made the transaction roll-back only")
-	}
-	t.store.state = t.Backend.state
 	return nil
 }
 
-// SaveGraph is the one operation of a transaction that can meet a fault of its
-// own: other bytes under a stored key.
-func (t *Tx) SaveGraph(ctx context.Context, req ports.SaveGraph) (ports.SavedGraph, error) {
-	got, err := t.Backend.SaveGraph(ctx, req)
-	if ports.CodeOf(err) == ports.CodeConflict {
-		t.fault.Store(true)
+// end ends the transaction, once (TX-4), and gives the turn back.
+func (t *Tx) end(op string, f func() error) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed {
+		return ports.Closed(op)
 	}
-	return got, err
+	t.closed = true
+	defer func() { <-t.store.turn }()
+	return f()
 }

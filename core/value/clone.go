@@ -9,6 +9,11 @@ const (
 	MaxDocumentDepth = MaxDepth + frame
 
 	frame = 16
+
+	// MaxItems is how many elements and entries a value that enters may have in
+	// all, counting shared containers each time: one more wouldn't fit into the
+	// largest document that is stored, 16 MiB, with two bytes each.
+	MaxItems = 8 << 20
 )
 
 // Clone returns a deep copy of a normalised value. Scalars are immutable and

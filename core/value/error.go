@@ -15,6 +15,7 @@ const (
 	CodeOutOfRange      Code = "out_of_range"     // a number or time that its form can't hold exactly
 	CodeNotFinite       Code = "not_finite"       // NaN or an infinity
 	CodeTooDeep         Code = "too_deep"         // more nested containers than MaxDepth or MaxDocumentDepth
+	CodeTooLarge        Code = "too_large"        // more than MaxItems elements and entries
 	CodeCycle           Code = "cycle"            // a Go value that contains itself
 	CodeKeyCollision    Code = "key_collision"    // a struct with two fields for one key
 	CodeMarshal         Code = "marshal"          // a marshaler or unmarshaler failed or panicked

@@ -23,7 +23,7 @@ import (
 // It refuses integers beyond int64, NaN and infinities, invalid UTF-8, []byte
 // (encode it, for example with base64), func, chan, complex, maps with other
 // keys, structs that hold everything in unexported fields, two fields for one
-// key, cycles, and more than MaxDepth nested containers.
+// key, cycles, more than MaxDepth nested containers and more than MaxItems items.
 func Normalize(v any) (any, error) {
 	out, err := normalize(v)
 	if err != nil {
@@ -49,15 +49,17 @@ func NormalizeMap(v any) (map[string]any, error) {
 	}
 }
 
-func normalize(v any) (any, *Error) {
-	var quick normalizer
+func normalize(v any) (any, *Error) { return normalizeWithin(v, MaxItems) }
+
+func normalizeWithin(v any, limit int) (any, *Error) {
+	quick := normalizer{limit: limit}
 	out, err := quick.value(v, 0)
 	if err == nil {
 		return out, nil
 	}
 	// Which of several errors comes first must not depend on map order, and a
 	// cycle should be named where it closes. Only a failure pays for that.
-	careful := normalizer{careful: true}
+	careful := normalizer{careful: true, limit: limit}
 	if _, first := careful.value(v, 0); first != nil {
 		err = first
 	}
@@ -67,6 +69,19 @@ func normalize(v any) (any, *Error) {
 type normalizer struct {
 	careful bool    // visit keys in order and watch for cycles
 	trail   []visit // the references that are open, when careful
+	items   int     // elements and entries so far
+	limit   int     // of items
+}
+
+// open accounts for a container with the given number of items.
+func (n *normalizer) open(depth, items int) *Error {
+	if depth > MaxDepth {
+		return errTooDeep()
+	}
+	if n.items += items; n.items > n.limit {
+		return fault(CodeTooLarge, "more than "+strconv.Itoa(n.limit)+" elements and entries in all, no store keeps that")
+	}
+	return nil
 }
 
 // visit is one open reference: where it points, the slice's length, and its
@@ -133,8 +148,8 @@ func (n *normalizer) list(list []any, depth int) (any, *Error) {
 		}
 		defer n.leave()
 	}
-	if depth > MaxDepth {
-		return nil, errTooDeep()
+	if err := n.open(depth, len(list)); err != nil {
+		return nil, err
 	}
 	out := make([]any, len(list))
 	for i, item := range list {
@@ -153,8 +168,8 @@ func (n *normalizer) object(m map[string]any, depth int) (any, *Error) {
 		}
 		defer n.leave()
 	}
-	if depth > MaxDepth {
-		return nil, errTooDeep()
+	if err := n.open(depth, len(m)); err != nil {
+		return nil, err
 	}
 	out := make(map[string]any, len(m))
 	if n.careful {

@@ -269,3 +269,27 @@ func TestNormalizeAgreesWithDecode(t *testing.T) {
 		}
 	}
 }
+
+// TestNormalizeSharedContainers stops a value that is small in memory and would be
+// huge as a tree.
+func TestNormalizeSharedContainers(t *testing.T) {
+	t.Parallel()
+	var list any = []any{}
+	var object any = map[string]any{}
+	type pair struct{ A, B any }
+	var reflected any = pair{}
+	for range 60 {
+		list = []any{list, list}
+		object = map[string]any{"a": object, "b": object}
+		reflected = &pair{reflected, reflected}
+	}
+	wide := make([]any, 10_000)
+	if _, err := normalizeWithin(wide, 10_000); err != nil {
+		t.Errorf("at the limit: %v", err)
+	}
+	for name, v := range map[string]any{"lists": list, "objects": object, "structs": reflected, "typed": [][2]any{{list, list}}} {
+		if _, err := normalizeWithin(v, 10_000); err == nil || err.Code != CodeTooLarge {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}

@@ -88,8 +88,8 @@ func (n *normalizer) reflectedList(rv reflect.Value, depth int) (any, *Error) {
 		}
 		defer n.leave()
 	}
-	if depth > MaxDepth {
-		return nil, errTooDeep()
+	if err := n.open(depth, rv.Len()); err != nil {
+		return nil, err
 	}
 	out := make([]any, rv.Len())
 	for i := range out {
@@ -111,8 +111,8 @@ func (n *normalizer) reflectedMap(rv reflect.Value, depth int) (any, *Error) {
 		}
 		defer n.leave()
 	}
-	if depth > MaxDepth {
-		return nil, errTooDeep()
+	if err := n.open(depth, rv.Len()); err != nil {
+		return nil, err
 	}
 	items := make(map[string]reflect.Value, rv.Len())
 	for iter := rv.MapRange(); iter.Next(); {
@@ -133,8 +133,8 @@ func (n *normalizer) reflectedMap(rv reflect.Value, depth int) (any, *Error) {
 }
 
 func (n *normalizer) reflectedStruct(rv reflect.Value, s *shape, depth int) (any, *Error) {
-	if depth > MaxDepth {
-		return nil, errTooDeep()
+	if err := n.open(depth, len(s.fields)); err != nil {
+		return nil, err
 	}
 	if s.fault != nil {
 		return nil, s.faulty()

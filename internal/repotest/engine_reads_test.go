@@ -139,6 +139,8 @@ type unreachable struct {
 	n *atomic.Int64
 }
 
+func (u *unreachable) Unwrap() ports.Backend { return u.Backend }
+
 func (u *unreachable) FetchRun(ctx context.Context, req ports.FetchRun) (ports.FetchedRun, error) {
 	u.n.Add(1)
 	return u.Backend.FetchRun(ctx, req)

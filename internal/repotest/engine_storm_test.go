@@ -46,7 +46,7 @@ func TestEngineStorm(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer b.Close()
-		(&storm{T: t, backend: b, rnd: rand.New(rand.NewPCG(seed, 2)), seed: seed, runs: 12, ttl: 600 * time.Millisecond}).blow()
+		(&storm{T: t, backend: b, rnd: rand.New(rand.NewPCG(seed, 2)), seed: seed, runs: 12, ttl: time.Second}).blow()
 	})
 }
 
@@ -70,7 +70,7 @@ func (s *storm) chance(one int) bool {
 func (s *storm) blow() {
 	s.Logf("seed %d", s.seed)
 	g := stormGraph(s.T)
-	client := s.engine(s.backend)
+	client := s.engine(s.backend, time.Minute)
 	saved, err := client.SaveGraph(s.Context(), engine.SaveGraph{Graph: g})
 	if err != nil {
 		s.Fatal(err)
@@ -93,7 +93,7 @@ func (s *storm) blow() {
 func (s *storm) replaceWorkers(ctx context.Context) {
 	for ctx.Err() == nil {
 		life, stop := context.WithTimeout(ctx, 3*s.ttl)
-		e := s.engine(s.faulty())
+		e := s.engine(s.faulty(), s.ttl)
 		if err := e.Run(life); err != nil && engine.CodeOf(err) != engine.CodeAbandoned {
 			s.Errorf("Run: %v", err)
 		}
@@ -117,7 +117,7 @@ func (s *storm) faulty() ports.Backend {
 	}}).Backend()
 }
 
-func (s *storm) engine(b ports.Backend) *engine.Engine {
+func (s *storm) engine(b ports.Backend, ttl time.Duration) *engine.Engine {
 	registry, err := node.NewRegistry(map[string]node.Node{
 		"note": node.HandlerFunc(note), "ask": node.HandlerFunc(ask),
 		"flaky": node.HandlerFunc(func(ctx context.Context, in node.Input) (node.Result, error) {
@@ -131,7 +131,7 @@ func (s *storm) engine(b ports.Backend) *engine.Engine {
 		s.Fatal(err)
 	}
 	e, err := engine.New(b, registry, engine.Config{
-		ClaimTTL: s.ttl, ClaimAttempts: 1000, Slots: 4, ShutdownGrace: s.ttl,
+		ClaimTTL: ttl, ClaimAttempts: 1000, Slots: 4, ShutdownGrace: ttl,
 		Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
 	})
 	if err != nil {

@@ -50,7 +50,7 @@ var layers = []layer{
 		},
 	},
 	{name: "cmd/", sees: []string{"core", "ports", "engine", "adapters/", "conformance"}, external: []string{"..."}},
-	{name: "examples", sees: []string{"core", "ports", "engine", "adapters/"}, external: []string{"..."}},
+	{name: "examples", sees: []string{"core", "ports", "engine", "adapters/", "conformance"}, external: []string{"..."}},
 	{name: "internal/repotest", sees: []string{"core", "ports", "engine", "adapters/", "conformance", "cmd/", "examples"}, external: []string{"..."}},
 }
 
