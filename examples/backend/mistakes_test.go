@@ -3,21 +3,13 @@ package backend
 import (
 	"context"
 	"errors"
-	"flag"
-	"os"
-	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
-	"testing"
 
-	"github.com/docket-go/docket/conformance"
 	"github.com/docket-go/docket/core/record"
 	"github.com/docket-go/docket/ports"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 // mistakes are what authors get wrong first, each a store with one operation
 // changed, and the case of the suite that says so.
@@ -192,104 +184,4 @@ func (s talkative) FetchRun(ctx context.Context, req ports.FetchRun) (ports.Fetc
 		return got, errors.Join(err, errors.New("it belongs to somebody else"))
 	}
 	return got, err
-}
-
-// TestMistakes certifies each store by the case that must refuse it.
-func TestMistakes(t *testing.T) {
-	t.Parallel()
-	for _, m := range mistakes {
-		t.Run(m.name, func(t *testing.T) {
-			t.Parallel()
-			report := certify(t, m.store, m.caught)
-			if report.ExitCode() != conformance.ExitNonConformant {
-				t.Fatalf("not caught by %s: %s", m.caught, report.Sentence())
-			}
-			if right := certify(t, func() ports.Backend { return New() }, m.caught); right.Count(conformance.Pass) != 1 {
-				t.Fatalf("the right store: %s", right.Sentence())
-			}
-		})
-	}
-}
-
-// TestMistakeText is what an author sees of the first mistake; the guide quotes it.
-func TestMistakeText(t *testing.T) {
-	t.Parallel()
-	report := certify(t, mistakes[0].store, mistakes[0].caught)
-	golden(t, "mistake.txt", func(text string) string { return text }, steady(report.Results[0].Text()))
-}
-
-// TestCertificate is what the certificate of the right store looks like; the
-// guide quotes it. Its figures move with the suite and the machine: they aren't
-// compared.
-func TestCertificate(t *testing.T) {
-	t.Parallel()
-	report := certify(t, func() ports.Backend { return New() }, "")
-	if v := report.Levels[0]; v.Level != conformance.LevelCore || v.Verdict != conformance.Granted {
-		t.Errorf("core: %+v", v)
-	}
-	for _, q := range report.Questions {
-		if q.Verdict != conformance.Granted {
-			t.Errorf("%+v", q)
-		}
-	}
-	var text strings.Builder
-	if err := report.WriteText(&text); err != nil {
-		t.Fatal(err)
-	}
-	head, _, _ := strings.Cut(text.String(), "\nproved:")
-	golden(t, "certificate.txt", withoutFigures, strings.TrimRight(head, "\n"))
-}
-
-func certify(t *testing.T, open func() ports.Backend, id string) conformance.Report {
-	t.Helper()
-	options := conformance.Options{Parallel: 2}
-	if id != "" {
-		options.Select = regexp.MustCompile("^" + regexp.QuoteMeta(id) + "$")
-	}
-	report, err := conformance.Check(t.Context(), conformance.Harness{
-		Name: "example",
-		Open: func(context.Context) (ports.Backend, error) { return open(), nil },
-	}, options)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return report
-}
-
-var (
-	token   = regexp.MustCompile(`"[A-Z2-7]{26}"`)
-	figures = regexp.MustCompile(`(?m) +$|[0-9]+[0-9a-zµ./]*|\([0-9a-f]{12}\)| {2,}`)
-)
-
-// steady names tokens, which are random, in the order in which they come.
-func steady(text string) string {
-	names := map[string]string{}
-	return token.ReplaceAllStringFunc(text, func(found string) string {
-		if names[found] == "" {
-			names[found] = `"TOKEN-` + string(rune('A'+len(names))) + `"`
-		}
-		return names[found]
-	})
-}
-
-// withoutFigures leaves the words of a certificate.
-func withoutFigures(text string) string { return figures.ReplaceAllString(text, " ") }
-
-// golden compares what matters of a text with a file's.
-func golden(t *testing.T, name string, matters func(string) string, got string) {
-	t.Helper()
-	got += "\n"
-	file := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if matters(string(want)) != matters(got) {
-		t.Errorf("%s is\n%s\nnow it would be (-update)\n%s", file, want, got)
-	}
 }

@@ -72,6 +72,7 @@ func TestEngineStopsClaimingWhenSaturated(t *testing.T) {
 		if r := w.await(e.Engine, "f", 5*time.Second); r.Status != run.Done {
 			t.Errorf("after their return: %s", r.Status)
 		}
+		synctest.Wait()
 		if h := e.Health(); h.State != engine.StateOK || h.Abandoned != 0 {
 			t.Errorf("health %+v, want ok", h)
 		}

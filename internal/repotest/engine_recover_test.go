@@ -170,11 +170,11 @@ func TestEngineGivesBackWhatItCantRun(t *testing.T) {
 		if info.Run.Status != run.Running || info.Run.EventSeq != w.fetch(publisher, "r").EventSeq || info.Run.CheckpointSeq != 1 {
 			t.Errorf("an abandon left a trace in the run: %+v", info.Run)
 		}
+		old.halt()
 		w.run(w.engine(engine.Config{}))
 		if r := w.await(publisher, "r", time.Hour); r.Status != run.Done {
 			t.Errorf("status %s", r.Status)
 		}
-		old.halt()
 	})
 }
 

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/docket-go/docket/conformance"
+)
+
+// recipe finds the arguments of the certifying step of a workflow.
+var recipe = regexp.MustCompile(`(?m)^ +- run: go run \./certify (.+)$`)
+
+// TestRecipe runs what the recipe for continuous integration runs, on a part of
+// the cases, and reads the certificate that it leaves.
+func TestRecipe(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join("..", "testdata", "ci.yml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	step := recipe.FindSubmatch(text)
+	if step == nil {
+		t.Fatal("the recipe doesn't certify")
+	}
+	program, dir := build(t), t.TempDir()
+	args := strings.Fields(strings.ReplaceAll(string(step[1]), "${{ github.run_number }}", "42"))
+	if out, code := execute(t, dir, program, append(args, "-run", "^scope/")...); code != conformance.ExitConformant {
+		t.Fatalf("exit code %d:\n%s", code, out)
+	}
+	data, err := os.ReadFile(filepath.Join(dir, "certificate.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var report conformance.Report
+	if err := json.Unmarshal(data, &report); err != nil {
+		t.Fatal(err)
+	}
+	if report.Backend != "example" || report.Seed != 42 || report.Count(conformance.Pass) == 0 {
+		t.Errorf("%s, seed %d: %s", report.Backend, report.Seed, report.Sentence())
+	}
+}
+
+// TestNothingSelected shows that a certification that asked nothing isn't green.
+func TestNothingSelected(t *testing.T) {
+	t.Parallel()
+	if out, code := execute(t, t.TempDir(), build(t), "-run", "^no-such-case$"); code != conformance.ExitCouldNotRun {
+		t.Errorf("exit code %d:\n%s", code, out)
+	}
+}
+
+func build(t *testing.T) string {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), "certify")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return program
+}
+
+func execute(t *testing.T, dir, program string, args ...string) (string, int) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), program, args...)
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return string(out), cmd.ProcessState.ExitCode()
+}
