@@ -265,6 +265,44 @@ func flowScenarios() []scenario {
 			},
 		},
 		{
+			name:  "list-returned-whole",
+			story: "A node that returns the whole list to an appending field doubles it; the event names the writer.",
+			graph: []graph.Edit{
+				field("xs", words(), reducer.Append()), nodeOf("a"), nodeOf("b"), nodeOf("c"),
+				edge("e0", graph.Start, "a"), edge("e1", "a", "b"), edge("e2", "b", "c"), edge("end", "c", graph.Finish),
+			},
+			nodes: func() map[string]behaviour {
+				return map[string]behaviour{
+					"a": says("xs", "one"),
+					"b": func(_ int, in node.Input, _ node.Activation) (node.Result, error) {
+						xs, err := in.State.List("xs")
+						return node.Write("xs", append(xs, "two")), err
+					},
+					"c": func(int, node.Input, node.Activation) (node.Result, error) {
+						return node.Write("xs", []string{"three"}), nil
+					},
+				}
+			},
+		},
+		{
+			name:  "retry-in-a-cycle",
+			story: "Task ids differ on every visit, idempotency keys on every attempt; a retry in one visit leaves the others alone.",
+			graph: []graph.Edit{
+				field("n", schema.Integer(), reducer.Sum()), nodeOf("work", retry(3, 100)),
+				edge("e0", graph.Start, "work"),
+				edge("again", "work", "work", guard.Not(guard.Equals(guard.Field("n"), 3))),
+				edge("end", "work", graph.Finish, guard.Equals(guard.Field("n"), 3)), output("n", "n", true),
+			},
+			nodes: func() map[string]behaviour {
+				return map[string]behaviour{"work": func(call int, in node.Input, a node.Activation) (node.Result, error) {
+					if a.Step == 2 && a.Attempt == 1 {
+						return node.Result{}, fmt.Errorf("not on %s", a.IdempotencyKey)
+					}
+					return node.Write("n", 1), nil
+				}}
+			},
+		},
+		{
 			name:  "max-supersteps",
 			story: "An endless cycle stops at its bound, counted over the run's life.",
 			graph: []graph.Edit{

@@ -208,6 +208,10 @@ type ChannelUpdated struct {
 	Version     int64
 	Writers     []string // node ids, sorted
 	InterruptID string   // when an answer changed it
+	// Repeated lists the writers to an appending field whose write begins with the
+	// field's whole value: they most likely returned what they had read plus
+	// something, and the state doubles with every step.
+	Repeated []string
 }
 
 func (p ChannelUpdated) write(w *writer) {
@@ -215,6 +219,7 @@ func (p ChannelUpdated) write(w *writer) {
 	if p.InterruptID != "" {
 		w.string("interrupt_id", p.InterruptID)
 	}
+	w.strings("repeated", p.Repeated)
 	w.int("version", p.Version)
 	w.strings("writers", p.Writers)
 }
@@ -222,13 +227,14 @@ func (p ChannelUpdated) write(w *writer) {
 func (p ChannelUpdated) read(f fields) Payload {
 	f.text("channel", &p.Channel)
 	f.text("interrupt_id", &p.InterruptID)
+	f.strings("repeated", &p.Repeated)
 	f.int("version", &p.Version)
 	f.strings("writers", &p.Writers)
 	return p
 }
 
 func (p ChannelUpdated) clone() Payload {
-	p.Writers = slices.Clone(p.Writers)
+	p.Writers, p.Repeated = slices.Clone(p.Writers), slices.Clone(p.Repeated)
 	return p
 }
 

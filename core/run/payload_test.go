@@ -28,7 +28,7 @@ func facts() []run.Event {
 		}},
 		{Type: run.EventNodeCompleted, NodeID: "a", Payload: run.NodeCompleted{TaskID: "r:3:a", Attempt: 2}},
 		{Type: run.EventNodeFailed, NodeID: "a", Payload: run.NodeFailed{TaskID: "r:3:a", Attempt: 1, IdempotencyKey: "r:3:a:1", Reason: "error", Message: "no", RetryAt: t1}},
-		{Type: run.EventChannelUpdated, Payload: run.ChannelUpdated{Channel: "state:x", Version: 2, Writers: []string{"a", "b"}, InterruptID: "i"}},
+		{Type: run.EventChannelUpdated, Payload: run.ChannelUpdated{Channel: "state:x", Version: 2, Writers: []string{"a", "b"}, InterruptID: "i", Repeated: []string{"a"}}},
 		{Type: run.EventEdgeTriggered, Payload: run.EdgeTriggered{Edge: "edge:e", Target: "$finish"}},
 		{Type: run.EventInterruptRequested, NodeID: "a", Payload: run.InterruptAsked{InterruptID: "1:a:1", Field: "x"}},
 		{Type: run.EventInterruptResolved, NodeID: "a", Payload: run.InterruptAnswered{InterruptID: "1:a:1", Field: "x"}},

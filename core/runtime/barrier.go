@@ -9,6 +9,7 @@ import (
 
 	"github.com/docket-go/docket/core/compiler"
 	"github.com/docket-go/docket/core/guard"
+	"github.com/docket-go/docket/core/reducer"
 	"github.com/docket-go/docket/core/run"
 	"github.com/docket-go/docket/core/schema"
 	"github.com/docket-go/docket/core/value"
@@ -61,49 +62,73 @@ func (t *transition) applyWrites(writes []run.PendingWrite) (map[string]bool, *r
 	changed := make(map[string]bool)
 	for i := range t.g.Fields {
 		f := &t.g.Fields[i]
-		var values []any
-		var writers []string
-		reset := false
-		for w := range writes {
-			v, wrote := writes[w].Update[f.Name]
-			_, resets := slices.BinarySearch(writes[w].Reset, f.Name)
-			if wrote {
-				values = append(values, v)
+		if w := gather(f.Name, writes); len(w.writers) > 0 {
+			if failed := t.applyField(f, w); failed != nil {
+				return nil, failed
 			}
-			if wrote || resets {
-				writers = append(writers, writes[w].NodeID)
-			}
-			reset = reset || resets
+			changed[f.ID] = true
 		}
-		if len(writers) == 0 {
-			continue
-		}
-		if failed := t.applyField(f, values, writers, reset); failed != nil {
-			return nil, failed
-		}
-		changed[f.ID] = true
 	}
 	return changed, nil
 }
 
-func (t *transition) applyField(f *compiler.Field, values []any, writers []string, reset bool) *run.Failure {
+// fieldWrites is what a superstep writes to one field.
+type fieldWrites struct {
+	values  []any    // in the order of writers; a reset alone has none
+	authors []string // of the values
+	writers []string // everybody who wrote or reset
+	reset   bool
+}
+
+func gather(name string, writes []run.PendingWrite) (w fieldWrites) {
+	for i := range writes {
+		v, wrote := writes[i].Update[name]
+		_, resets := slices.BinarySearch(writes[i].Reset, name)
+		if wrote {
+			w.values, w.authors = append(w.values, v), append(w.authors, writes[i].NodeID)
+		}
+		if wrote || resets {
+			w.writers = append(w.writers, writes[i].NodeID)
+		}
+		w.reset = w.reset || resets
+	}
+	return w
+}
+
+func (t *transition) applyField(f *compiler.Field, w fieldWrites) *run.Failure {
 	base := prior(f, t.run)
-	if reset {
+	if w.reset {
 		base = value.Optional{}
 	}
 	next := base
-	if len(values) > 0 {
-		reduced, err := f.Reducer.Reduce(base, values)
+	if len(w.values) > 0 {
+		reduced, err := f.Reducer.Reduce(base, w.values)
 		if err != nil {
-			return fieldFailure(run.FailureReducer, f, writers, err.Error())
+			return fieldFailure(run.FailureReducer, f, w.writers, err.Error())
 		}
 		next = reduced
 		if reasons := f.Reducer.Validate(next.Value); len(reasons) > 0 {
-			return fieldFailure(run.FailureState, f, writers, reasonsText(reasons))
+			return fieldFailure(run.FailureState, f, w.writers, reasonsText(reasons))
 		}
 	}
-	t.setChannel(f.Name, next, run.ChannelUpdated{Writers: writers})
+	t.setChannel(f.Name, next, run.ChannelUpdated{Writers: w.writers, Repeated: repeated(f, base, w)})
 	return nil
+}
+
+// repeated returns the writers to an appending field whose list begins with all
+// that the field holds already.
+func repeated(f *compiler.Field, base value.Optional, w fieldWrites) []string {
+	held, _ := base.Value.([]any)
+	if f.Reducer.Kind() != reducer.KindAppend || len(held) == 0 {
+		return nil
+	}
+	var again []string
+	for i, v := range w.values {
+		if list, ok := v.([]any); ok && len(list) >= len(held) && value.Equal(list[:len(held)], held) {
+			again = append(again, w.authors[i])
+		}
+	}
+	return again
 }
 
 func fieldFailure(code run.FailureCode, f *compiler.Field, writers []string, message string) *run.Failure {
