@@ -24,6 +24,10 @@ func printLog(out io.Writer, events []run.Event) {
 			about = e.NodeID
 		}
 		switch p := e.Payload.(type) {
+		case run.Initialized:
+			says = "of " + p.Graph.String()
+		case run.Completed:
+			says = "with " + strings.Join(p.Outputs, ", ")
 		case run.Checkpoint:
 			what, about, says = "── committed", fmt.Sprint(p.Seq), string(p.Type)
 		case run.ChannelUpdated:
@@ -39,11 +43,7 @@ func printLog(out io.Writer, events []run.Event) {
 		case run.InterruptAnswered:
 			says = p.InterruptID
 		}
-		line := fmt.Sprintf("  %d\tstep %d\t%s\t%s", e.Seq, e.Step, what, about)
-		if says != "" {
-			line += "\t" + says
-		}
-		fmt.Fprintln(w, line)
+		fmt.Fprintf(w, "  %d\tstep %d\t%s\t%s\t%s\n", e.Seq, e.Step, what, about, says)
 	}
 	w.Flush()
 }
