@@ -72,7 +72,7 @@ runner: ## Certify the embedded backends
 
 .PHONY: examples
 examples: ## Run every example
-	@set -e; for d in $$(dirname $$(grep -l '^package main' examples/*/main.go)); do \
+	@set -e; for d in $$(dirname $$(grep -l "^package main" examples/*/main.go examples/*/*/main.go)); do \
 		echo "go run ./$$d"; \
 		case " $(OUTSIDE) " in \
 		*" $$d "*) (cd $$d && GOWORK=off go run .) ;; \

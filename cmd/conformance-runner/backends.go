@@ -19,7 +19,9 @@ var backends = map[string]func() (conformance.Harness, func() error, error){
 	"sqlite": sqliteHarness,
 }
 
-func backendNames() []string { return slices.Sorted(maps.Keys(backends)) }
+func backendNames() []string { return names(backends) }
+
+func names[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
 func memoryHarness() (conformance.Harness, func() error, error) {
 	clocks := newClocks()

@@ -36,7 +36,7 @@ func newCommand() *cobra.Command {
 	root.Flags().Uint64Var(&f.seed, "seed", 1, "seed of the generated parts")
 	root.Flags().StringVar(&f.json, "json", "", "also write the reports as JSON to this file")
 	root.Flags().BoolVarP(&f.verbose, "verbose", "v", false, "show every case, not only those that didn't pass")
-	root.AddCommand(newListCommand())
+	root.AddCommand(newListCommand(), newServeCommand())
 	return root
 }
 

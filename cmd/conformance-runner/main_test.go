@@ -12,6 +12,15 @@ import (
 	"github.com/docket-go/docket/conformance"
 )
 
+// TestMain lets the test binary serve, as the program does, when crash cases
+// start it.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "serve" {
+		main()
+	}
+	os.Exit(m.Run())
+}
+
 // runIn runs the command line and gives its exit code and output.
 func runIn(t *testing.T, args ...string) (code int, out string) {
 	t.Helper()

@@ -7,13 +7,17 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
 	sqlite "github.com/docket-go/docket/adapters/sqlite-experimental"
 	"github.com/docket-go/docket/conformance"
+	"github.com/docket-go/docket/conformance/wire/process"
 	"github.com/docket-go/docket/ports"
 )
+
+const databaseSuffix = ".db"
 
 // files remembers which database file a backend works on.
 type files struct {
@@ -22,6 +26,7 @@ type files struct {
 	mu     sync.Mutex
 	opened int
 	paths  map[ports.Backend]string
+	peers  *process.Fleet // nil until a peer is asked for
 }
 
 // sqliteHarness keeps one database file a store in a directory of its own.
@@ -38,15 +43,51 @@ func sqliteHarness() (conformance.Harness, func() error, error) {
 		Crash:    f.crash,
 		Corrupt:  f.corrupt,
 		RawWrite: f.rawWrite,
+		Spawn:    f.spawn,
 	}
-	return h, func() error { return os.RemoveAll(dir) }, nil
+	return h, f.close, nil
+}
+
+func (f *files) close() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var err error
+	if f.peers != nil {
+		err = f.peers.Close()
+	}
+	return errors.Join(err, os.RemoveAll(f.dir))
+}
+
+// spawn starts this program once more, as a process that serves the file of b.
+func (f *files) spawn(ctx context.Context, b ports.Backend) (conformance.Peer, error) {
+	fleet, err := f.fleet(ctx)
+	if err != nil {
+		return conformance.Peer{}, err
+	}
+	name := strings.TrimSuffix(filepath.Base(f.path(b)), databaseSuffix)
+	return fleet.SpawnOn(ctx, name, f.dir)
+}
+
+func (f *files) fleet(ctx context.Context) (*process.Fleet, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.peers == nil {
+		self, err := os.Executable()
+		if err != nil {
+			return nil, err
+		}
+		if f.peers, err = process.New(ctx, process.Config{Path: self, Args: []string{"serve", "sqlite"}}); err != nil {
+			return nil, err
+		}
+	}
+	return f.peers, nil
 }
 
 func (f *files) fresh() string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.opened++
-	return filepath.Join(f.dir, fmt.Sprintf("%d.db", f.opened))
+	return filepath.Join(f.dir, fmt.Sprint(f.opened)+databaseSuffix)
 }
 
 func (f *files) path(b ports.Backend) string {

@@ -1,7 +1,3 @@
-// Command certify certifies the example backend and prints its certificate.
-//
-//	go run ./examples/backend/certify
-//	go run ./examples/backend/certify -run claims/ -seed 7
 package main
 
 import (

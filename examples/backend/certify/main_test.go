@@ -16,10 +16,24 @@ import (
 // recipe finds the arguments of the certifying step of a workflow.
 var recipe = regexp.MustCompile(`(?m)^ +- run: go run \./certify (.+)$`)
 
-// TestRecipe runs what the recipe for continuous integration runs, on a part of
-// the cases, and reads the certificate that it leaves.
-func TestRecipe(t *testing.T) {
+// TestProgram builds the program and runs it as others do.
+func TestProgram(t *testing.T) {
 	t.Parallel()
+	program := filepath.Join(t.TempDir(), "certify")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	t.Run("the recipe", func(t *testing.T) { testRecipe(t, program) })
+	t.Run("a certification that asks nothing isn't green", func(t *testing.T) {
+		if out, code := execute(t, t.TempDir(), program, "-run", "^no-such-case$"); code != conformance.ExitCouldNotRun {
+			t.Errorf("exit code %d:\n%s", code, out)
+		}
+	})
+}
+
+// testRecipe runs what the recipe for continuous integration runs, on a part of
+// the cases, and reads the certificate that it leaves.
+func testRecipe(t *testing.T, program string) {
 	text, err := os.ReadFile(filepath.Join("..", "testdata", "ci.yml"))
 	if err != nil {
 		t.Fatal(err)
@@ -28,7 +42,7 @@ func TestRecipe(t *testing.T) {
 	if step == nil {
 		t.Fatal("the recipe doesn't certify")
 	}
-	program, dir := build(t), t.TempDir()
+	dir := t.TempDir()
 	args := strings.Fields(strings.ReplaceAll(string(step[1]), "${{ github.run_number }}", "42"))
 	if out, code := execute(t, dir, program, append(args, "-run", "^scope/")...); code != conformance.ExitConformant {
 		t.Fatalf("exit code %d:\n%s", code, out)
@@ -44,23 +58,6 @@ func TestRecipe(t *testing.T) {
 	if report.Backend != "example" || report.Seed != 42 || report.Count(conformance.Pass) == 0 {
 		t.Errorf("%s, seed %d: %s", report.Backend, report.Seed, report.Sentence())
 	}
-}
-
-// TestNothingSelected shows that a certification that asked nothing isn't green.
-func TestNothingSelected(t *testing.T) {
-	t.Parallel()
-	if out, code := execute(t, t.TempDir(), build(t), "-run", "^no-such-case$"); code != conformance.ExitCouldNotRun {
-		t.Errorf("exit code %d:\n%s", code, out)
-	}
-}
-
-func build(t *testing.T) string {
-	t.Helper()
-	program := filepath.Join(t.TempDir(), "certify")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	return program
 }
 
 func execute(t *testing.T, dir, program string, args ...string) (string, int) {
