@@ -76,7 +76,7 @@ examples: ## Run every example
 		echo "go run ./$$d"; \
 		case " $(OUTSIDE) " in \
 		*" $$d "*) (cd $$d && GOWORK=off go run .) ;; \
-		*) go run ./$$d ;; \
+		*) go run ./$$d </dev/null ;; \
 		esac; \
 	done
 

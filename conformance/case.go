@@ -66,7 +66,7 @@ func Cases() []Case {
 		capabilityCases, scopeCases, graphCases, insertCases, commitCases, scheduleCases, signalCases,
 		recoverCases, listCases, inspectCases, shapeCases, limitCases, claimCases, fairnessCases, fenceCases,
 		releaseCases, abandonCases, eventCases, valueCases, sharingCases, raceCases, clockCases, lifeCases,
-		txCases, wakeCases, pruneCases, durableCases, scriptCases,
+		txCases, wakeCases, pruneCases, durableCases, crashCases, scriptCases,
 	)
 	slices.SortFunc(all, func(a, b Case) int { return strings.Compare(a.ID, b.ID) })
 	return all
@@ -80,7 +80,7 @@ func (c Case) missing(h Harness, caps ports.Capabilities) (need Need, hook bool)
 		NeedAdmission: caps.Admission, NeedFIFO: !caps.Admission,
 	}
 	hooks := map[Need]bool{
-		NeedReopen: h.Reopen != nil, NeedCrash: h.Crash != nil,
+		NeedReopen: h.Reopen != nil, NeedCrash: h.Crash != nil, NeedSpawn: h.Spawn != nil,
 		NeedCorrupt: h.Corrupt != nil, NeedRawWrite: h.RawWrite != nil,
 	}
 	for _, n := range c.Requires {

@@ -71,7 +71,7 @@ var claimCases = []Case{
 		run:  onlyRunningRuns,
 	},
 	{
-		ID: "claims/inside-a-class-oldest-first", Clauses: on("CLM-4"), Requires: []Need{NeedFIFO},
+		ID: "claims/inside-a-class-oldest-first", Clauses: on("CLM-4 VAL-2"), Requires: []Need{NeedFIFO},
 		Rule: "Inside a class runs are claimed by (eligible time, id) in byte order.",
 		run:  oldestFirst,
 	},
@@ -290,8 +290,9 @@ func oldestFirst(e *env) {
 	at("é", 5)
 	at("B", 5)
 	at("b", 5)
+	at("Z", 5)
 	e.advance(time.Second)
-	want := []string{"z", "B", "b", "m", "é", "a"}
+	want := []string{"z", "B", "Z", "b", "m", "é", "a"}
 	var got []string
 	for range want {
 		got = append(got, leased(s.claims(1))...)

@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"cmp"
+	"errors"
 	"strings"
 	"time"
 
@@ -139,7 +140,10 @@ func rawWritesAreRefused(e *env) {
 	for i, r := range s.startMany(len(Shapes())) {
 		shape := Shapes()[i]
 		before := s.observe(r)
-		if err := e.h.RawWrite(e.Context(), s.raw, r.run.ID, shape); err == nil {
+		switch err := e.h.RawWrite(e.Context(), s.raw, r.run.ID, shape); {
+		case errors.Is(err, ErrHook):
+			broken(e.T, "RawWrite(%s): %v", shape, err)
+		case err == nil:
 			e.Errorf("the store took %s", shape)
 			continue
 		}

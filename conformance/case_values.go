@@ -154,10 +154,12 @@ func givenIsKeptApart(e *env) {
 		}
 	}
 	spoil(first)
+	s.stored(r)
 	next := r.next(e.now, change{Kind: record.ScheduleRetain})
 	_, err := s.tryCommit(r, s.claim(r).Token, next)
 	e.ok(err, "committing")
 	spoil(next)
+	s.stored(r)
 	signal := r.next(e.now, change{Type: interruptResolved})
 	_, err = s.trySignal(r, signal)
 	e.ok(err, "signalling")

@@ -31,13 +31,17 @@ type Harness struct {
 	// closed in good order. Calls on b are undefined afterwards.
 	Crash func(ctx context.Context, b ports.Backend) error
 
+	// Spawn returns one more handle on the storage of b in a process of its own,
+	// which the crash cases kill and freeze.
+	Spawn func(ctx context.Context, b ports.Backend) (Peer, error)
+
 	// Corrupt flips bits of one stored document or payload behind b's back,
 	// leaving its stored checksum alone.
 	Corrupt func(ctx context.Context, b ports.Backend, target Target) error
 
 	// RawWrite writes one forbidden row shape behind b's back and returns the
-	// store's refusal, or nil if the row was taken. Only for stores that enforce
-	// shapes (RUN-11).
+	// store's refusal, or nil if the row was taken; an error that is ErrHook says
+	// that it couldn't try. Only for stores that enforce shapes (RUN-11).
 	RawWrite func(ctx context.Context, b ports.Backend, runID string, shape Shape) error
 
 	// Clock moves the store's own clock (the one that a zero Now means) forward.

@@ -60,6 +60,7 @@ type Report struct {
 	Elapsed      time.Duration      `json:"elapsed_ns"`
 	Environment  Environment        `json:"environment"`
 	Waivers      map[string]string  `json:"waivers,omitempty"`
+	Reproduce    []string           `json:"reproduce,omitempty"` // the command line that makes it again
 	Levels       []LevelVerdict     `json:"levels"`
 	Questions    []QuestionVerdict  `json:"questions"`
 	Results      []Result           `json:"results"`

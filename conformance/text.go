@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 	"time"
 )
 
@@ -66,20 +65,23 @@ func (r Report) Sentence() string {
 	return "CONFORMANT; " + counts
 }
 
+// textWidth is what a report needs of a terminal; only texts of a backend are
+// longer.
+const textWidth = 80
+
 func (r Report) writeVerdicts(b *strings.Builder) {
-	table := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "LEVEL\tVERDICT\tPASSED")
+	fmt.Fprintf(b, "%-22s  %-13s  %s\n", "LEVEL", "VERDICT", "PASSED")
 	for _, l := range r.Levels {
 		if l.Cases > 0 {
-			fmt.Fprintf(table, "%s\t%s\t%d/%d\n", l.Level, l.Verdict, l.Passed, l.Cases)
+			fmt.Fprintf(b, "%-22s  %-13s  %d/%d\n", l.Level, l.Verdict, l.Passed, l.Cases)
 		}
 	}
-	fmt.Fprintln(table, "\t\t")
-	fmt.Fprintln(table, "QUESTION\tANSWER\tPASSED\tCLAUSES PROVED")
+	fmt.Fprintf(b, "\n%-22s  %-13s  %-7s  %s\n", "QUESTION", "ANSWER", "PASSED", "CLAUSES PROVED")
 	for _, q := range r.Questions {
-		fmt.Fprintf(table, "%s?\t%s\t%d/%d\t%s\n", q.Question, q.Verdict.answer(), q.Passed, q.Cases, strings.Join(q.Clauses, " "))
+		line := fmt.Sprintf("%-22s  %-13s  %-7s  ", q.Question+"?", q.Verdict.answer(), fmt.Sprintf("%d/%d", q.Passed, q.Cases))
+		line += wrap(q.Clauses, strings.Repeat(" ", len(line)), textWidth)
+		fmt.Fprintln(b, strings.TrimRight(line, " "))
 	}
-	table.Flush() // into memory: it can't fail
 }
 
 func (v Verdict) answer() string {
@@ -93,20 +95,66 @@ func (v Verdict) answer() string {
 }
 
 func (r Report) writeTail(b *strings.Builder) {
-	proved := r.ProvedClauses()
-	fmt.Fprintf(b, "\nproved: %s\n", wrap(proved, "        ", 100))
-	hooks := map[string]int{}
+	if proved := r.ProvedClauses(); len(proved) > 0 {
+		fmt.Fprintf(b, "\nproved: %s\n", wrap(proved, "        ", textWidth))
+	}
 	for _, res := range r.Results {
-		switch res.Outcome {
-		case Skip:
-			hooks[res.Reason]++
-		case Waived:
-			fmt.Fprintf(b, "waived: %s: %s\n", res.ID, res.Reason)
+		if res.Outcome == Waived {
+			fmt.Fprintf(b, "\nwaived: %s: %s\n", res.ID, res.Reason)
 		}
 	}
-	for _, reason := range sortedKeys(hooks) {
-		fmt.Fprintf(b, "skipped: %d (%s)\n", hooks[reason], reason)
+	for _, l := range r.Levels {
+		if why := r.notRun(l.Level); l.Verdict == NotCertified && len(why) > 0 {
+			words := strings.Fields(fmt.Sprintf("%s is not certified: %s.", l.Level, strings.Join(why, "; ")))
+			fmt.Fprintf(b, "\n%s\n", wrap(words, "", textWidth))
+		}
 	}
+	if len(r.Reproduce) > 0 {
+		fmt.Fprintf(b, "\nagain: %s\n", strings.Join(quoted(r.Reproduce), " "))
+	}
+}
+
+// notRun says what kept cases of a level from running, each reason once.
+func (r Report) notRun(l Level) []string {
+	cases := map[string]int{}
+	for _, res := range r.Results {
+		if res.Level == l && res.Outcome == Skip && !res.Undeclared {
+			cases[res.Reason]++
+		}
+	}
+	var why []string
+	for _, reason := range sortedKeys(cases) {
+		why = append(why, fmt.Sprintf("%s (%d)", plainReason(reason), cases[reason]))
+	}
+	return why
+}
+
+// plainReason says what an absent hook means.
+func plainReason(reason string) string {
+	for need, plain := range map[Need]string{ // order-free: at most one matches
+		NeedReopen:   "this harness can't open a store a second time",
+		NeedCrash:    "this harness can't crash a handle",
+		NeedSpawn:    "this harness can't start another process on a store",
+		NeedCorrupt:  "this harness can't damage stored bytes",
+		NeedRawWrite: "this harness can't write rows behind the backend",
+	} {
+		if reason == "needs "+string(need) {
+			return plain
+		}
+	}
+	return reason
+}
+
+// quoted makes words safe to paste into a shell.
+func quoted(words []string) []string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		out[i] = w
+		if w == "" || strings.ContainsAny(w, " \t\n\"'\\$`*?[](){}<>|&;#~!^") {
+			out[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+	}
+	return out
 }
 
 func indent(text, by string) string { return strings.ReplaceAll(text, "\n", "\n"+by) }

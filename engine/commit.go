@@ -74,19 +74,21 @@ func (v *vehicle) send(req ports.CommitClaimed) (now time.Time, landed, ours boo
 // settle asks the store whether a commit landed whose answer was lost and whose
 // fence has moved. Our token with the next sequence proves it, and that the claim
 // is ours (RUN-13). A commit that released its claim, or lost it since, is proven
-// by its last event.
+// by its bytes while the run is still there, later by its last event.
 func (v *vehicle) settle(req ports.CommitClaimed) (now time.Time, landed, ours bool) {
 	ctx := detached(v.ctx)
 	seen, err := v.e.store.fetchRun(ctx, ports.System(), req.RunID)
-	if err == nil && seen.Token == req.Token && seen.Run.CheckpointSeq == req.ExpectedSeq+1 {
-		return seen.Now, true, true
+	if err == nil && seen.Run.CheckpointSeq == req.ExpectedSeq+1 {
+		ours = seen.Token == req.Token
+		landed = ours || seen.Run.Checksum == req.Transition.Run.Checksum
+	} else {
+		landed, err = v.e.store.hasEvent(ctx, ports.System(), req.Transition)
 	}
-	landed, err = v.e.store.hasEvent(ctx, ports.System(), req.Transition)
 	if err != nil {
 		v.log("it can't be told whether a commit landed", err)
 	}
 	if !landed {
 		v.e.tel.fenceLost("commit")
 	}
-	return v.now(), landed, false
+	return v.now(), landed, ours
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/docket-go/docket/core/runtime"
+	"github.com/docket-go/docket/core/schema"
 	"github.com/docket-go/docket/ports"
 )
 
@@ -40,5 +42,27 @@ func TestStoreErrorCodes(t *testing.T) {
 	}
 	if got := storeError("r", &Error{Code: CodeInvalidClock}); CodeOf(got) != CodeInvalidClock {
 		t.Errorf("an engine error was told anew: %v", got)
+	}
+}
+
+// What a signal's refusal says names the run, the code and the interrupt once.
+func TestSignalErrorSaysItOnce(t *testing.T) {
+	t.Parallel()
+	for want, refused := range map[string]*runtime.SignalError{
+		`docket: already_resolved: run "r": interrupt "q": it was answered`: {
+			Code: runtime.SignalResolved, RunID: "r", InterruptID: "q", Message: "it was answered"},
+		`docket: inactive_run: run "r": the run is done`: {
+			Code: runtime.SignalInactive, RunID: "r", Message: "the run is done"},
+	} {
+		err := signalError("r", refused)
+		if err.Error() != want || !errors.Is(err, refused) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	reasons := []schema.Reason{{Path: "x", Code: "required"}}
+	var e *Error
+	if !errors.As(signalError("r", &runtime.SignalError{Code: runtime.SignalInvalid, InterruptID: "q", Reasons: reasons}), &e) ||
+		len(e.Details["reasons"].([]schema.Reason)) != 1 || e.Details["interrupt_id"] != "q" {
+		t.Errorf("the details are lost: %+v", e)
 	}
 }

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/docket-go/docket/core/compiler"
@@ -21,7 +22,8 @@ type ResolveInterrupt struct {
 
 // ResolveInterrupt stores an answer and makes the run due. Of several answers to
 // one interrupt exactly one is taken; the others get CodeResolved. An answer that
-// doesn't fit changes nothing. It needs no implementation of any node.
+// doesn't fit changes nothing. CodeUncertain says that some answer is stored and
+// that it can't be told whose. It needs no implementation of any node.
 func (e *Engine) ResolveInterrupt(ctx context.Context, req ResolveInterrupt) (Run, error) {
 	if req.InterruptID == "" {
 		return Run{}, invalid("InterruptID", "is empty: which of the run's interrupts is answered is never guessed")
@@ -31,7 +33,7 @@ func (e *Engine) ResolveInterrupt(ctx context.Context, req ResolveInterrupt) (Ru
 		return Run{}, inputError(req.RunID, err)
 	}
 	return e.signal(ctx, signal{
-		name: "docket.resolve_interrupt", tenant: req.Tenant, runID: req.RunID, needsGraph: true,
+		name: "docket.resolve_interrupt", tenant: req.Tenant, runID: req.RunID, needsGraph: true, interrupt: req.InterruptID,
 		decide: func(g *compiler.Graph, r *run.Run, now time.Time) (*runtime.Moment, error) {
 			return runtime.Resolve(g, r, runtime.Answer{InterruptID: req.InterruptID, Value: answer}, now)
 		},
@@ -56,11 +58,21 @@ func (e *Engine) CancelRun(ctx context.Context, req CancelRun) (Run, error) {
 	})
 }
 
-// signalError maps what the machine says about a signal.
+// signalError maps what the machine says about a signal. Run and code are the
+// error's own: its message doesn't name them again.
 func signalError(runID string, err error) error {
 	var s *runtime.SignalError
 	if !errors.As(err, &s) {
 		return &Error{Code: CodeInternal, Message: err.Error(), RunID: runID, Err: err}
 	}
-	return &Error{Code: Code(s.Code), Message: err.Error(), RunID: runID, Err: err}
+	e := &Error{Code: Code(s.Code), Message: s.Message, RunID: runID, Err: err}
+	if s.InterruptID == "" {
+		return e
+	}
+	e.Message = fmt.Sprintf("interrupt %q: %s", s.InterruptID, s.Message)
+	e.Details = map[string]any{"interrupt_id": s.InterruptID}
+	if len(s.Reasons) > 0 {
+		e.Details["reasons"] = s.Reasons
+	}
+	return e
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/docket-go/docket/core/record"
 	"github.com/docket-go/docket/core/run"
 	"github.com/docket-go/docket/core/runtime"
+	"github.com/docket-go/docket/core/value"
 	"github.com/docket-go/docket/ports"
 )
 
@@ -23,6 +24,7 @@ type signal struct {
 	tenant     string
 	runID      string
 	needsGraph bool
+	interrupt  string // the one that is answered
 	// decide returns the moment, or none when the run already is as asked.
 	decide func(g *compiler.Graph, r *run.Run, now time.Time) (*runtime.Moment, error)
 }
@@ -88,7 +90,7 @@ func (e *Engine) trySignal(ctx context.Context, o record.Owner, s signal) (after
 	req := ports.CommitUnclaimed{
 		Scope: ports.ScopeOf(o), RunID: s.runID, ExpectedSeq: fetched.Run.CheckpointSeq, Transition: t,
 	}
-	now, err := e.sendSignal(ctx, req)
+	now, err := e.sendSignal(ctx, req, s.interrupt)
 	if errors.Is(err, ports.ErrStale) || errors.Is(err, ports.ErrInactive) {
 		return nil, false, nil // the next read tells what it is now
 	}
@@ -100,9 +102,9 @@ func (e *Engine) trySignal(ctx context.Context, o record.Owner, s signal) (after
 }
 
 // sendSignal sends one commit, again while its outcome is unknown. When the
-// fence has moved after such a doubt, the event log tells whether it was this
+// fence has moved after such a doubt, what is stored tells whether it was this
 // very commit that moved it.
-func (e *Engine) sendSignal(ctx context.Context, req ports.CommitUnclaimed) (time.Time, error) {
+func (e *Engine) sendSignal(ctx context.Context, req ports.CommitUnclaimed, interrupt string) (time.Time, error) {
 	wait := backoff{base: 50 * time.Millisecond, limit: time.Second}
 	for try, doubt := 1, false; ; try++ {
 		answer, err := e.store.commitUnclaimed(ctx, req)
@@ -115,7 +117,7 @@ func (e *Engine) sendSignal(ctx context.Context, req ports.CommitUnclaimed) (tim
 				return time.Time{}, err
 			}
 		case doubt && (errors.Is(err, ports.ErrStale) || errors.Is(err, ports.ErrInactive)):
-			landed, readErr := e.store.hasEvent(ctx, req.Scope, req.Transition)
+			landed, readErr := e.store.landed(ctx, req, interrupt)
 			if readErr != nil {
 				return time.Time{}, fmt.Errorf("%w: %w", ports.ErrUncertain, readErr)
 			}
@@ -128,6 +130,40 @@ func (e *Engine) sendSignal(ctx context.Context, req ports.CommitUnclaimed) (tim
 			return time.Time{}, err
 		}
 	}
+}
+
+// errSameMoment says that an answer may be another caller's.
+var errSameMoment = errors.New("an answer to this interrupt was stored, and it can't be told whether it is this one")
+
+// landed reports whether a signal's commit is what moved the run's fence. While
+// the run is where the commit would have brought it, its bytes tell. Later its
+// last event does, but for answers: no event holds one, so two answers that were
+// given in the same microsecond leave the same events. Then the interrupt itself
+// tells, until its node has run.
+func (s *store) landed(ctx context.Context, req ports.CommitUnclaimed, interrupt string) (bool, error) {
+	seen, err := s.fetchRun(ctx, req.Scope, req.RunID)
+	if err != nil {
+		return false, err
+	}
+	if seen.Run.CheckpointSeq == req.Transition.Run.CheckpointSeq {
+		return seen.Run.Checksum == req.Transition.Run.Checksum, nil
+	}
+	there, err := s.hasEvent(ctx, req.Scope, req.Transition)
+	if err != nil || !there || interrupt == "" {
+		return there, err
+	}
+	now, err := lifecycle.Run(seen.Run)
+	if err != nil {
+		return false, err
+	}
+	sent, err := run.Decode(req.Transition.Run.Document)
+	if err != nil {
+		return false, err
+	}
+	if now.Interrupts[interrupt].Status != run.InterruptResolved {
+		return false, errSameMoment
+	}
+	return value.Equal(now.Interrupts[interrupt].Answer, sent.Interrupts[interrupt].Answer), nil
 }
 
 // hasEvent reports whether a transition's last event is in the store exactly as

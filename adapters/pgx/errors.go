@@ -104,8 +104,6 @@ func repeatable(err error) bool {
 		return true
 	case cachedPlanChanged: // a migration ran: the driver prepares anew
 		return server.Message == "cached plan must not change result type"
-	case "26000", "42P05": // a pooler gave a session without, or with, the prepared statement
-		return true
 	}
 	return false
 }

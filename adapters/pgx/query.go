@@ -27,6 +27,9 @@ type database interface {
 	query(ctx context.Context, op string, at stage, sql string, args []any, scan func(pgx.Rows) error) error
 	// told is called after a statement that left a wake due now.
 	told()
+	// fault notes a fault that the server doesn't know of, and returns it: a
+	// transaction around it is then roll-back only (TX-3).
+	fault(ctx context.Context, err error) error
 }
 
 // maxRepeats bounds how often a statement is sent again after the server undid
@@ -35,9 +38,14 @@ const maxRepeats = 5
 
 // query implements database: one round trip, one transaction.
 func (b *Backend) query(ctx context.Context, op string, at stage, sql string, args []any, scan func(pgx.Rows) error) error {
+	scanned := false
+	noting := func(rows pgx.Rows) error {
+		scanned = true
+		return scan(rows)
+	}
 	for n := 0; ; n++ {
-		err := b.once(ctx, op, at, sql, args, scan)
-		if err == nil || n == maxRepeats || !repeatable(err) {
+		err := b.once(ctx, op, at, sql, args, noting)
+		if err == nil || n == maxRepeats || scanned || !repeatable(err) {
 			return err
 		}
 		if !pause(ctx, time.Duration(rand.Int64N(int64(time.Millisecond)<<n))) {
@@ -85,6 +93,9 @@ func (b *Backend) told() {
 		b.wakes.tell()
 	}
 }
+
+// fault implements database: outside a transaction nothing hangs on it.
+func (b *Backend) fault(_ context.Context, err error) error { return err }
 
 // acquire takes a connection of the pool. Who waits for one inside a
 // transaction of its own, on a small pool, is told instead of waiting for ever.

@@ -14,30 +14,57 @@ import (
 // flags are what the command line may say about a certification.
 type flags struct {
 	backends []string
+	exec     string
+	args     []string // of the program
+	name     string
 	run      string
 	seed     uint64
-	json     string
+	waive    []string
 	verbose  bool
+	outputs
 }
 
 func newCommand() *cobra.Command {
 	var f flags
 	root := &cobra.Command{
-		Use:           "conformance-runner",
-		Short:         "Certify docket storage backends",
-		Long:          "Runs the conformance suite and prints, for each backend, the levels it earns,\nthe three questions with their answers, and every failure with its rule and calls.\n\nExit codes: 0 conformant, 1 not conformant, 2 could not run (or ran no case).",
-		Args:          cobra.NoArgs,
+		Use:   "conformance-runner [flags] [-- program arguments]",
+		Short: "Certify docket storage backends",
+		Long: `Runs the conformance suite and prints, for each backend, the levels it earns,
+the three questions with their answers, and every failure with its rule and calls.
+
+Without flags it certifies the embedded backends. --exec certifies a program that
+speaks the wire protocol, in any language.
+
+Exit codes: 0 conformant, 1 not conformant, 2 could not run (or ran no case).`,
+		Example: `  conformance-runner --backend sqlite --run '^durable/' -v
+  conformance-runner --exec ./agent --json report.json -- --data-in memory
+  conformance-runner verify report.json --exec ./agent -- --data-in memory`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return certify(cmd, f) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f.args = args
+			return certify(cmd, f)
+		},
 	}
-	root.Flags().StringSliceVar(&f.backends, "backend", backendNames(), "backends to certify: "+strings.Join(backendNames(), ", "))
+	f.addSource(root)
 	root.Flags().StringVar(&f.run, "run", "", "run only the cases whose ID matches this regular expression")
 	root.Flags().Uint64Var(&f.seed, "seed", 1, "seed of the generated parts")
+	root.Flags().StringArrayVar(&f.waive, "waive", nil, "expect a case to fail: 'case-id: reason'; may be repeated")
 	root.Flags().StringVar(&f.json, "json", "", "also write the reports as JSON to this file")
-	root.Flags().BoolVarP(&f.verbose, "verbose", "v", false, "show every case, not only those that didn't pass")
-	root.AddCommand(newListCommand(), newServeCommand())
+	root.Flags().StringVar(&f.junit, "junit", "", "also write the results as JUnit XML to this file")
+	root.Flags().StringVar(&f.markdown, "markdown", "", "also write the reports as Markdown to this file")
+	root.Flags().StringVar(&f.badge, "badge", "", "also write an SVG badge to this file (of one backend)")
+	root.AddCommand(newListCommand(), newVerifyCommand(), newServeCommand())
 	return root
+}
+
+// addSource adds the flags that say what is certified.
+func (f *flags) addSource(cmd *cobra.Command) {
+	cmd.Flags().StringSliceVar(&f.backends, "backend", backendNames(), "backends to certify: "+strings.Join(backendNames(), ", "))
+	cmd.Flags().StringVar(&f.exec, "exec", "", "certify this program instead; its arguments follow --")
+	cmd.Flags().StringVar(&f.name, "name", "", "with --exec: the backend's name in reports (default: what it says)")
+	cmd.Flags().BoolVarP(&f.verbose, "verbose", "v", false, "show every case, not only those that didn't pass")
+	cmd.MarkFlagsMutuallyExclusive("backend", "exec")
 }
 
 func newListCommand() *cobra.Command {
@@ -51,82 +78,30 @@ func newListCommand() *cobra.Command {
 	}
 }
 
-// certify runs the suite on each backend and reports all of them, the worst
-// outcome deciding the exit code.
-func certify(cmd *cobra.Command, f flags) error {
-	options := conformance.Options{Seed: f.seed}
+// options reads what a command line says of the suite.
+func (f flags) options() (conformance.Options, error) {
+	o := conformance.Options{Seed: f.seed}
 	if f.seed == 0 {
-		return errors.New("--seed: a seed is at least 1")
+		return o, errors.New("--seed: a seed is at least 1")
 	}
 	if f.run != "" {
 		var err error
-		if options.Select, err = regexp.Compile(f.run); err != nil {
-			return fmt.Errorf("--run: %w", err)
+		if o.Select, err = regexp.Compile(f.run); err != nil {
+			return o, fmt.Errorf("--run: %w", err)
 		}
 	}
-	if len(f.backends) == 0 {
-		return errors.New("--backend: no backend is named")
-	}
-	var reports []conformance.Report
-	for _, name := range f.backends {
-		report, err := certifyOne(cmd, name, options, f.verbose)
-		if err != nil {
-			return err
-		}
-		reports = append(reports, report)
-	}
-	if f.json != "" {
-		if err := conformance.WriteJSON(f.json, reports); err != nil {
-			return fmt.Errorf("--json: %w", err)
-		}
-	}
-	return verdict(reports)
+	return o, nil
 }
 
-func certifyOne(cmd *cobra.Command, name string, o conformance.Options, verbose bool) (_ conformance.Report, err error) {
-	open, known := backends[name]
-	if !known {
-		return conformance.Report{}, fmt.Errorf("--backend: %q is not one of %s", name, strings.Join(backendNames(), ", "))
-	}
-	harness, cleanUp, err := open()
-	if err != nil {
-		return conformance.Report{}, fmt.Errorf("preparing %s: %w", name, err)
-	}
-	defer func() { err = errors.Join(err, cleanUp()) }()
-	p := newProgress(cmd.ErrOrStderr(), name)
-	o.Progress = p.tell
-	report, err := conformance.Check(cmd.Context(), harness, o)
-	p.clear()
-	if err != nil {
-		return report, err
-	}
-	if cause := cmd.Context().Err(); cause != nil {
-		return report, fmt.Errorf("interrupted while certifying %s: %w", name, cause)
-	}
-	if verbose {
-		writeCases(cmd.OutOrStdout(), report)
-	}
-	if err := report.WriteText(cmd.OutOrStdout()); err != nil {
-		return report, err
-	}
-	_, err = fmt.Fprintln(cmd.OutOrStdout())
-	return report, err
-}
-
-// verdict is nil when every backend conforms. A failure outweighs a backend that
-// could not be judged.
-func verdict(reports []conformance.Report) error {
-	worst := conformance.ExitConformant
-	for _, r := range reports {
-		switch r.ExitCode() {
-		case conformance.ExitNonConformant:
-			return exit(conformance.ExitNonConformant)
-		case conformance.ExitCouldNotRun:
-			worst = conformance.ExitCouldNotRun
+// waivers reads 'case-id: reason' texts.
+func (f flags) waivers() (map[string]string, error) {
+	waivers := map[string]string{}
+	for _, text := range f.waive {
+		id, reason, ok := strings.Cut(text, ":")
+		if reason = strings.TrimSpace(reason); !ok || reason == "" {
+			return nil, fmt.Errorf("--waive %q: want 'case-id: reason'", text)
 		}
+		waivers[strings.TrimSpace(id)] = reason
 	}
-	if worst == conformance.ExitConformant {
-		return nil
-	}
-	return exit(worst)
+	return waivers, nil
 }

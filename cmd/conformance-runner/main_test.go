@@ -16,6 +16,7 @@ import (
 // start it.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "serve" {
+		agents["liar"] = liarAgent
 		main()
 	}
 	os.Exit(m.Run())

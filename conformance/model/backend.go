@@ -32,6 +32,14 @@ func NewBackendOf(of func(*State) Operations) *Backend {
 // Reopen returns one more handle on the same storage, also when b is closed.
 func (b *Backend) Reopen() *Backend { return &Backend{&handle{storage: b.storage}} }
 
+// Copy returns a store of its own with a copy of the state.
+func (b *Backend) Copy() *Backend {
+	c := NewBackendOf(b.of)
+	c.clock = b.clock
+	b.Edit(func(s *State) { *c.state = *s.Clone() })
+	return c
+}
+
 // Edit changes the state behind the backend's back.
 func (b *Backend) Edit(f func(*State)) {
 	b.mu.Lock()

@@ -65,6 +65,13 @@ func (t *Tx) Publish() {
 	}
 }
 
+// Look shows the copy that the transaction works on.
+func (t *Tx) Look(f func(*State)) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	f(t.state)
+}
+
 // Rollback drops the copy.
 func (t *Tx) Rollback(context.Context) error {
 	return t.end("Rollback", func() error { return nil })

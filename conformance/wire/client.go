@@ -83,6 +83,9 @@ func Dial(ctx context.Context, conn Conn, hello Hello, cfg Config) (*Client, err
 		err = c.welcome.matches(hello)
 	}
 	if err != nil {
+		if known := (*ports.Error)(nil); errors.As(err, &known) && known.Err != nil {
+			err = known.Err // what is wrong with the agent: no operation of a store failed yet
+		}
 		c.fail(err)
 		conn.Kill()
 		return nil, err

@@ -44,6 +44,9 @@ func (m Mutant) wrapped(b *model.Backend) ports.Backend {
 
 func (m Mutant) reopen(_ context.Context, b ports.Backend) (ports.Backend, error) {
 	again := modelOf(b).Reopen()
+	if m.apart {
+		again = modelOf(b).Copy()
+	}
 	if m.reopened != nil {
 		again.Edit(m.reopened)
 	}

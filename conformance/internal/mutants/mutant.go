@@ -18,5 +18,7 @@ type Mutant struct {
 	rules     rules
 	wrap      func(*model.Backend) ports.Backend // around the whole backend
 	reopened  func(*model.State)                 // what a reopening does to the storage
+	apart     bool                               // a reopening copies the storage
+	alone     bool                               // its stores disturb each other: one case at a time
 	rawShapes bool                               // raw writes of misshapen rows are taken
 }

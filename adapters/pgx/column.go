@@ -1,0 +1,71 @@
+package postgres
+
+import (
+	"time"
+
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/docket-go/docket/core/record"
+	"github.com/docket-go/docket/ports"
+)
+
+// tenantColumn is NULL for an owner without a tenant.
+func tenantColumn(o record.Owner) any {
+	if o.Tenant == "" {
+		return nil
+	}
+	return o.Tenant
+}
+
+// scopeKey is what the generated column scope_key holds for an owner: never
+// NULL, injective, and no tenant is spelled like nobody.
+func scopeKey(o record.Owner) string {
+	if o.Tenant == "" {
+		return "-"
+	}
+	return "+" + o.Tenant
+}
+
+// limitedTo is the scope key that a scope is limited to, NULL under System.
+// Statements compare with ($n::text IS NULL OR scope_key = $n).
+func limitedTo(s ports.Scope) any {
+	if s.Kind == ports.ScopeSystem {
+		return nil
+	}
+	return scopeKey(record.Owner{Tenant: s.Tenant})
+}
+
+func ownerOf(tenant pgtype.Text) record.Owner { return record.Owner{Tenant: tenant.String} }
+
+// timeOf is a stored time that may be missing.
+func timeOf(t pgtype.Timestamptz) time.Time {
+	if !t.Valid {
+		return time.Time{}
+	}
+	return t.Time.UTC()
+}
+
+// optional is the column form of a time that may be missing.
+func optional(t time.Time) any {
+	if t.IsZero() {
+		return nil
+	}
+	return t
+}
+
+// blob keeps an empty slice from becoming NULL.
+func blob(data []byte) []byte {
+	if data == nil {
+		return []byte{}
+	}
+	return data
+}
+
+// checksum reads a stored checksum. One of another length can't be of the
+// record's bytes: it stays zero, and the reader's Verify tells (EVT-7).
+func checksum(data []byte) (sum record.Checksum) {
+	if len(data) == len(sum) {
+		copy(sum[:], data)
+	}
+	return sum
+}

@@ -1,0 +1,42 @@
+package postgres
+
+import (
+	"time"
+
+	"github.com/docket-go/docket/core/record"
+)
+
+// eventColumns is a transition's events, column by column, as unnest takes
+// them. Their sequence needs no column: they continue the run's without a gap.
+type eventColumns struct {
+	types     []string
+	steps     []int64
+	times     []time.Time
+	encodings []string
+	checksums [][]byte
+	payloads  [][]byte
+}
+
+// insertEvents appends events to the row that the CTE named "changed" returned, and
+// to none when it changed none. A row under a fresh number is the primary key's
+// refusal: ErrConflict, which takes the whole transition with it (EVT-2). The
+// parameters are the first six.
+const insertEvents = `
+	INSERT INTO docket.docket_events (run, seq, type, step, at, recorded_at, encoding, checksum, payload)
+	SELECT changed.id, changed.base + e.n, e.type, e.step, e.at, changed.now, e.encoding, e.checksum, e.payload
+	FROM changed, unnest($1::text[], $2::bigint[], $3::timestamptz[], $4::text[], $5::bytea[], $6::bytea[])
+		WITH ORDINALITY AS e (type, step, at, encoding, checksum, payload, n)`
+
+// args starts the parameters of a statement that contains insertEvents.
+func (c *eventColumns) args(events []record.Event, more ...any) []any {
+	n := len(events)
+	c.types, c.encodings = make([]string, n), make([]string, n)
+	c.steps, c.times = make([]int64, n), make([]time.Time, n)
+	c.checksums, c.payloads = make([][]byte, n), make([][]byte, n)
+	for i := range events {
+		e := &events[i]
+		c.types[i], c.steps[i], c.times[i], c.encodings[i] = e.Type, e.Step, e.Time, string(e.Encoding)
+		c.checksums[i], c.payloads[i] = e.Checksum[:], blob(e.Payload)
+	}
+	return append([]any{c.types, c.steps, c.times, c.encodings, c.checksums, c.payloads}, more...)
+}

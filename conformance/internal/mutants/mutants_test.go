@@ -1,0 +1,290 @@
+package mutants
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/docket-go/docket/conformance"
+)
+
+var update = flag.Bool("update", false, "write kills.txt and docs/mutants.md")
+
+var (
+	// generated cases depend on a seed: what they find is recorded, not asserted,
+	// but for races.
+	generated = regexp.MustCompile(`^(scripts|races)/`)
+	// heavy cases are about sizes alone, and take most of the suite's time: they
+	// run against the mutants of LIM.
+	heavy = regexp.MustCompile(`^limits/(at-the-limit|over-the-limit|events-of)`)
+	races = regexp.MustCompile(`^(race|races)/`)
+	// concurrent cases depend on the scheduler: what they find is asserted for
+	// racy mutants only.
+	concurrent = regexp.MustCompile(`^(race|races)/|concurrent|two-handles-claim|cancelled-calls`)
+)
+
+// TestMain trades memory, of which little is used, for time.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	debug.SetGCPercent(800)
+	os.Exit(m.Run())
+}
+
+// red runs the cases against a mutant and lists those that fail.
+func red(t *testing.T, m Mutant, o conformance.Options) []string {
+	t.Helper()
+	o.Parallel, o.Deadline = 8, 5*time.Second // much of a case is waiting
+	if m.alone {
+		o.Parallel = 1
+	}
+	report, err := conformance.Check(t.Context(), Harness(m), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ids []string
+	for _, r := range report.Results {
+		switch r.Outcome {
+		case conformance.Fail:
+			ids = append(ids, r.ID)
+		case conformance.Broke:
+			t.Errorf("the harness broke: %s", r.Text())
+		}
+	}
+	return ids
+}
+
+// examples selects the cases that are asserted for a mutant.
+func examples(m Mutant) conformance.Options {
+	except := generated.String() + "|" + concurrent.String()
+	if !strings.HasPrefix(m.Clause, "LIM-") {
+		except += "|" + heavy.String()
+	}
+	return conformance.Options{Except: regexp.MustCompile(except)}
+}
+
+// TestMutantsAreKilled is the test of the suite: against each mutant exactly the
+// listed cases go red, and one of them cites the mutant's clause.
+func TestMutantsAreKilled(t *testing.T) {
+	t.Parallel()
+	all := All()
+	found := newMatrix(all)
+	t.Cleanup(func() {
+		if !*update {
+			return
+		}
+		if err := found.write(); err != nil {
+			t.Error(err)
+		}
+	})
+	for i, m := range all {
+		t.Run(m.Name, func(t *testing.T) {
+			t.Parallel()
+			kills := examined(t, m)
+			if !slices.ContainsFunc(kills, func(id string) bool { return cites(id, m.Clause) }) {
+				t.Errorf("no case that cites %s kills it: %v", m.Clause, kills)
+			}
+			found.set(i, kills)
+		})
+	}
+}
+
+// examined asserts what a mutant turns red.
+func examined(t *testing.T, m Mutant) []string {
+	t.Helper()
+	if m.Racy {
+		return examinedRace(t, m)
+	}
+	got := red(t, m, examples(m))
+	if !*update && !slices.Equal(got, m.Kills) {
+		t.Errorf("red are\n  %s\nand listed are\n  %s", strings.Join(got, "\n  "), strings.Join(m.Kills, "\n  "))
+	}
+	return got
+}
+
+// examinedRace asserts that the listed cases go red, and none that isn't a race.
+func examinedRace(t *testing.T, m Mutant) []string {
+	t.Helper()
+	if got := red(t, m, examples(m)); len(got) > 0 {
+		t.Errorf("cases without concurrency go red: %v", got)
+	}
+	got := red(t, m, conformance.Options{Select: races})
+	if *update {
+		return got
+	}
+	for _, id := range m.Kills {
+		if !slices.Contains(got, id) {
+			t.Errorf("%s doesn't kill it", id)
+		}
+	}
+	return m.Kills
+}
+
+func cites(id, clause string) bool {
+	for _, c := range conformance.Cases() {
+		if c.ID == id {
+			return slices.Contains(c.Clauses, clause)
+		}
+	}
+	return false
+}
+
+// TestTheTrueModelSurvives proves that what the mutants show is theirs.
+func TestTheTrueModelSurvives(t *testing.T) {
+	t.Parallel()
+	if got := red(t, Mutant{}, conformance.Options{}); len(got) > 0 {
+		t.Errorf("against the true model go red: %v", got)
+	}
+}
+
+// TestCatalogue keeps the list of mutants itself in order.
+func TestCatalogue(t *testing.T) {
+	t.Parallel()
+	names := map[string]bool{}
+	clauses := map[string]bool{}
+	for _, m := range All() {
+		if names[m.Name] || m.Name == "" || !strings.HasSuffix(m.Off, ".") {
+			t.Errorf("mutant %q: a repeated name, or no sentence", m.Name)
+		}
+		names[m.Name], clauses[m.Clause] = true, true
+	}
+	for _, c := range conformance.Cases() {
+		for _, clause := range c.Clauses {
+			if !clauses[clause] {
+				t.Errorf("%s, which %s cites, has no mutant", clause, c.ID)
+				clauses[clause] = true // once
+			}
+		}
+	}
+	for line := range strings.Lines(kills) {
+		if name, _, _ := strings.Cut(line, ":"); !names[name] {
+			t.Errorf("kills.txt names %q, which is no mutant", name)
+		}
+	}
+}
+
+// TestScriptsFindMutants records how many mutants the random scripts notice with
+// the plain seed.
+func TestScriptsFindMutants(t *testing.T) {
+	t.Parallel()
+	found := 0
+	for _, m := range All() {
+		if m.Racy || m.wrap != nil {
+			continue
+		}
+		if len(red(t, m, conformance.Options{Select: regexp.MustCompile(`^scripts/`)})) > 0 {
+			found++
+		}
+	}
+	t.Logf("random scripts find %d of %d mutants", found, len(All()))
+	if found < 20 {
+		t.Errorf("random scripts find only %d mutants", found)
+	}
+}
+
+// TestMatrixIsUpToDate compares the table for readers with the catalogue.
+func TestMatrixIsUpToDate(t *testing.T) {
+	t.Parallel()
+	if *update {
+		t.Skip("it is written by the other test")
+	}
+	m := newMatrix(All())
+	want := m.markdown()
+	got, err := os.ReadFile(matrixFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != want {
+		t.Errorf("%s isn't what the catalogue says; write it with -update", matrixFile)
+	}
+}
+
+var matrixFile = filepath.Join("..", "..", "..", "docs", "mutants.md")
+
+// matrix is who kills whom.
+type matrix struct {
+	mutants []Mutant
+	mu      sync.Mutex
+	kills   [][]string
+}
+
+func newMatrix(all []Mutant) *matrix {
+	m := &matrix{mutants: all}
+	for _, mutant := range all {
+		m.kills = append(m.kills, mutant.Kills)
+	}
+	return m
+}
+
+func (m *matrix) set(i int, kills []string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.kills[i] = kills
+}
+
+func (m *matrix) write() error {
+	var list strings.Builder
+	for i, mutant := range m.mutants {
+		fmt.Fprintf(&list, "%s: %s\n", mutant.Name, strings.Join(m.kills[i], " "))
+	}
+	if err := os.WriteFile("kills.txt", []byte(list.String()), 0o644); err != nil {
+		return err
+	}
+	return os.WriteFile(matrixFile, []byte(m.markdown()), 0o644)
+}
+
+// markdown is the table for readers: totals by clause, then each mutant.
+func (m *matrix) markdown() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, `# The mutants
+
+The conformance suite is tested too. Each mutant is the model of the contract (conformance/model) with one rule switched off, and
+the suite must notice: the build fails when a mutant survives, or when other cases go red than those listed here. This file is
+written by `+"`go test ./internal/mutants -update`"+` in the module conformance. %d mutants.
+
+## By clause
+
+| Clause | Mutants |
+| --- | --- |
+`, len(m.mutants))
+	var clauses []string
+	count := map[string]int{}
+	for _, mutant := range m.mutants {
+		if count[mutant.Clause]++; count[mutant.Clause] == 1 {
+			clauses = append(clauses, mutant.Clause)
+		}
+	}
+	slices.SortFunc(clauses, byContract)
+	for _, c := range clauses {
+		fmt.Fprintf(&b, "| %s | %d |\n", c, count[c])
+	}
+	b.WriteString("\n## The matrix\n\nRacy mutants break their rule only when calls overlap; the listed cases kill them with the plain seed.\n\n| Mutant | Clause | What is switched off | Killed by |\n| --- | --- | --- | --- |\n")
+	for i, mutant := range m.mutants {
+		racy := ""
+		if mutant.Racy {
+			racy = " (racy)"
+		}
+		fmt.Fprintf(&b, "| %s%s | %s | %s | %s |\n", mutant.Name, racy, mutant.Clause, mutant.Off, strings.Join(m.kills[i], ", "))
+	}
+	return b.String()
+}
+
+// byContract orders clauses as the contract has them.
+func byContract(a, b string) int {
+	order := []string{"SCP", "GRF", "RUN", "CLM", "EVT", "VAL", "LIM", "WAK", "PRN", "TX", "LIF"}
+	group := func(c string) (g, n int) {
+		name, number, _ := strings.Cut(c, "-")
+		_, _ = fmt.Sscan(number, &n)
+		return slices.Index(order, name), n
+	}
+	ga, na := group(a)
+	gb, nb := group(b)
+	return (ga-gb)*1000 + na - nb
+}
