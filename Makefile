@@ -67,8 +67,10 @@ alone: ## Every module builds and passes its tests without the workspace
 	done
 
 .PHONY: runner
-runner: ## Certify the embedded backends
+runner: ## Certify the embedded backends, and SQLite through a pipe
 	go run ./cmd/conformance-runner
+	go build -o bin/agent ./examples/agent
+	go run ./cmd/conformance-runner --exec bin/agent
 
 .PHONY: examples
 examples: ## Run every example

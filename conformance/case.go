@@ -66,7 +66,7 @@ func Cases() []Case {
 		capabilityCases, scopeCases, graphCases, insertCases, commitCases, scheduleCases, signalCases,
 		recoverCases, listCases, inspectCases, shapeCases, limitCases, claimCases, fairnessCases, fenceCases,
 		releaseCases, abandonCases, eventCases, valueCases, sharingCases, raceCases, clockCases, lifeCases,
-		txCases, wakeCases, pruneCases, durableCases, crashCases, scriptCases,
+		txCases, wakeCases, pruneCases, durableCases, crashCases, scriptCases, historyCases,
 	)
 	slices.SortFunc(all, func(a, b Case) int { return strings.Compare(a.ID, b.ID) })
 	return all

@@ -37,6 +37,11 @@ var clockCases = []Case{
 		Rule: "Every operation that judges time works with Now zero.",
 		run:  everyOperationWorks,
 	},
+	{
+		ID: "clock/goes-on-in-a-transaction", Clauses: on("TX-1 CLM-13"), Level: LevelTx, Requires: []Need{NeedTransactor},
+		Rule: "With Now zero the store's time goes on in an open transaction: it isn't the time of its beginning.",
+		run:  clockGoesOn,
+	},
 }
 
 // eventually polls until so reports true, moving the store's clock when the
@@ -159,6 +164,15 @@ func everyOperationWorks(e *env) {
 	e.sameTime(kept.Now.Add(ttl), kept.ClaimEnd, "the retained end")
 	s.signal(r, change{Status: cancelled})
 	s.stored(r)
+}
+
+func clockGoesOn(e *env) {
+	s := e.byItsOwnClock()
+	r := s.startNow("r", change{})
+	tx := s.beginTx()
+	first := tx.info(r).Now
+	s.eventually("the store's time goes on in a transaction", func() bool { return tx.info(r).Now.After(first) })
+	e.ok(tx.end(true), "committing")
 }
 
 // lifeCases are about handles: contexts and Close.

@@ -49,7 +49,7 @@ const (
 	Unfair Admission = "unfair" // isolation without fairness is wanted
 )
 
-// Config tunes an engine. Every zero value has a meaning; OPTIONS.md is the
+// Config tunes an engine. Every zero value has a meaning; docs/options.md is the
 // table of all of them.
 type Config struct {
 	// Who calls.

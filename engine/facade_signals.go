@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/docket-go/docket/core/compiler"
 	"github.com/docket-go/docket/core/run"
 	"github.com/docket-go/docket/core/runtime"
@@ -22,8 +24,7 @@ type ResolveInterrupt struct {
 
 // ResolveInterrupt stores an answer and makes the run due. Of several answers to
 // one interrupt exactly one is taken; the others get CodeResolved. An answer that
-// doesn't fit changes nothing. CodeUncertain says that some answer is stored and
-// that it can't be told whose. It needs no implementation of any node.
+// doesn't fit changes nothing. It needs no implementation of any node.
 func (e *Engine) ResolveInterrupt(ctx context.Context, req ResolveInterrupt) (Run, error) {
 	if req.InterruptID == "" {
 		return Run{}, invalid("InterruptID", "is empty: which of the run's interrupts is answered is never guessed")
@@ -32,10 +33,11 @@ func (e *Engine) ResolveInterrupt(ctx context.Context, req ResolveInterrupt) (Ru
 	if err != nil {
 		return Run{}, inputError(req.RunID, err)
 	}
+	given := runtime.Answer{InterruptID: req.InterruptID, Value: answer, ID: uuid.NewString()}
 	return e.signal(ctx, signal{
-		name: "docket.resolve_interrupt", tenant: req.Tenant, runID: req.RunID, needsGraph: true, interrupt: req.InterruptID,
+		name: "docket.resolve_interrupt", tenant: req.Tenant, runID: req.RunID, needsGraph: true,
 		decide: func(g *compiler.Graph, r *run.Run, now time.Time) (*runtime.Moment, error) {
-			return runtime.Resolve(g, r, runtime.Answer{InterruptID: req.InterruptID, Value: answer}, now)
+			return runtime.Resolve(g, r, given, now)
 		},
 	})
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/docket-go/docket/core/record"
 	"github.com/docket-go/docket/core/run"
 	"github.com/docket-go/docket/core/runtime"
-	"github.com/docket-go/docket/core/value"
 	"github.com/docket-go/docket/ports"
 )
 
@@ -24,7 +23,6 @@ type signal struct {
 	tenant     string
 	runID      string
 	needsGraph bool
-	interrupt  string // the one that is answered
 	// decide returns the moment, or none when the run already is as asked.
 	decide func(g *compiler.Graph, r *run.Run, now time.Time) (*runtime.Moment, error)
 }
@@ -90,7 +88,7 @@ func (e *Engine) trySignal(ctx context.Context, o record.Owner, s signal) (after
 	req := ports.CommitUnclaimed{
 		Scope: ports.ScopeOf(o), RunID: s.runID, ExpectedSeq: fetched.Run.CheckpointSeq, Transition: t,
 	}
-	now, err := e.sendSignal(ctx, req, s.interrupt)
+	now, err := e.sendSignal(ctx, req)
 	if errors.Is(err, ports.ErrStale) || errors.Is(err, ports.ErrInactive) {
 		return nil, false, nil // the next read tells what it is now
 	}
@@ -102,9 +100,9 @@ func (e *Engine) trySignal(ctx context.Context, o record.Owner, s signal) (after
 }
 
 // sendSignal sends one commit, again while its outcome is unknown. When the
-// fence has moved after such a doubt, what is stored tells whether it was this
-// very commit that moved it.
-func (e *Engine) sendSignal(ctx context.Context, req ports.CommitUnclaimed, interrupt string) (time.Time, error) {
+// fence has moved after such a doubt, the event log tells whether it was this very
+// commit that moved it.
+func (e *Engine) sendSignal(ctx context.Context, req ports.CommitUnclaimed) (time.Time, error) {
 	wait := backoff{base: 50 * time.Millisecond, limit: time.Second}
 	for try, doubt := 1, false; ; try++ {
 		answer, err := e.store.commitUnclaimed(ctx, req)
@@ -117,7 +115,7 @@ func (e *Engine) sendSignal(ctx context.Context, req ports.CommitUnclaimed, inte
 				return time.Time{}, err
 			}
 		case doubt && (errors.Is(err, ports.ErrStale) || errors.Is(err, ports.ErrInactive)):
-			landed, readErr := e.store.landed(ctx, req, interrupt)
+			landed, readErr := e.store.hasEvent(ctx, req.Scope, req.Transition)
 			if readErr != nil {
 				return time.Time{}, fmt.Errorf("%w: %w", ports.ErrUncertain, readErr)
 			}
@@ -132,46 +130,17 @@ func (e *Engine) sendSignal(ctx context.Context, req ports.CommitUnclaimed, inte
 	}
 }
 
-// errSameMoment says that an answer may be another caller's.
-var errSameMoment = errors.New("an answer to this interrupt was stored, and it can't be told whether it is this one")
-
-// landed reports whether a signal's commit is what moved the run's fence. While
-// the run is where the commit would have brought it, its bytes tell. Later its
-// last event does, but for answers: no event holds one, so two answers that were
-// given in the same microsecond leave the same events. Then the interrupt itself
-// tells, until its node has run.
-func (s *store) landed(ctx context.Context, req ports.CommitUnclaimed, interrupt string) (bool, error) {
-	seen, err := s.fetchRun(ctx, req.Scope, req.RunID)
-	if err != nil {
-		return false, err
-	}
-	if seen.Run.CheckpointSeq == req.Transition.Run.CheckpointSeq {
-		return seen.Run.Checksum == req.Transition.Run.Checksum, nil
-	}
-	there, err := s.hasEvent(ctx, req.Scope, req.Transition)
-	if err != nil || !there || interrupt == "" {
-		return there, err
-	}
-	now, err := lifecycle.Run(seen.Run)
-	if err != nil {
-		return false, err
-	}
-	sent, err := run.Decode(req.Transition.Run.Document)
-	if err != nil {
-		return false, err
-	}
-	if now.Interrupts[interrupt].Status != run.InterruptResolved {
-		return false, errSameMoment
-	}
-	return value.Equal(now.Interrupts[interrupt].Answer, sent.Interrupts[interrupt].Answer), nil
-}
-
-// hasEvent reports whether a transition's last event is in the store exactly as
-// it was sent. Events are written with their run or not at all (RUN-1, RUN-4), and
-// this one names the sequence it committed, so it proves the transition.
+// hasEvent reports whether a transition's telling event is in the store exactly as
+// it was sent. Events are written with their run or not at all (RUN-1, RUN-4), so it
+// proves the transition. The last one names the sequence it committed; of an
+// answer the first one tells, by the answer's own id: two answers that are given
+// in one microsecond leave the same events otherwise.
 func (s *store) hasEvent(ctx context.Context, scope ports.Scope, t record.Transition) (bool, error) {
-	last := t.Events[len(t.Events)-1]
-	fetched, err := s.fetchEvent(ctx, ports.FetchEvent{Scope: scope, RunID: t.Run.ID, Seq: last.Seq})
+	telling := t.Events[len(t.Events)-1]
+	if t.Run.CheckpointType == string(run.CheckpointInterruptResolved) {
+		telling = t.Events[0]
+	}
+	fetched, err := s.fetchEvent(ctx, ports.FetchEvent{Scope: scope, RunID: t.Run.ID, Seq: telling.Seq})
 	if errors.Is(err, ports.ErrNotFound) {
 		return false, nil
 	}
@@ -179,7 +148,7 @@ func (s *store) hasEvent(ctx context.Context, scope ports.Scope, t record.Transi
 		return false, err
 	}
 	there := fetched.Event
-	return there.Type == last.Type && there.Checksum == last.Checksum && there.Time.Equal(last.Time), nil
+	return there.Type == telling.Type && there.Checksum == telling.Checksum && there.Time.Equal(telling.Time), nil
 }
 
 func (e *Engine) afterSignal(ctx context.Context, s signal, after Run) (Run, error) {

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"io"
 	"os"
 	"regexp"
 	"strings"
@@ -171,11 +172,11 @@ func TestTelemetryLinksResumptions(t *testing.T) {
 	})
 }
 
-// TELEMETRY.md names exactly the instruments and spans that the code has.
+// docs/telemetry.md names exactly the instruments and spans that the code has.
 func TestTelemetryTableIsTheCode(t *testing.T) {
 	t.Parallel()
-	names := func(file, pattern string) map[string]bool {
-		text, err := os.ReadFile(file)
+	names := func(source io.Reader, pattern string) map[string]bool {
+		text, err := io.ReadAll(source)
 		must(t, err)
 		found := map[string]bool{}
 		for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(string(text), -1) {
@@ -183,11 +184,14 @@ func TestTelemetryTableIsTheCode(t *testing.T) {
 		}
 		return found
 	}
-	seen, documented := map[string]bool{}, names("TELEMETRY.md", "`(docket\\.[a-z_.]+)`")
+	seen, documented := map[string]bool{}, names(document(t, "telemetry.md"), "`(docket\\.[a-z_.]+)`")
 	for _, file := range []string{"metrics.go", "telemetry.go", "facade_start.go", "facade_signals.go"} {
-		for name := range names(file, `"(docket\.[a-z_.]+)"`) {
+		code, err := os.Open(file)
+		must(t, err)
+		defer code.Close()
+		for name := range names(code, `"(docket\.[a-z_.]+)"`) {
 			if !documented[name] {
-				t.Errorf("%s emits %s, which TELEMETRY.md doesn't name", file, name)
+				t.Errorf("%s emits %s, which docs/telemetry.md doesn't name", file, name)
 			}
 			seen[name] = true
 		}
@@ -196,6 +200,6 @@ func TestTelemetryTableIsTheCode(t *testing.T) {
 		if seen[name] {
 			continue
 		}
-		t.Errorf("TELEMETRY.md names %s, which nothing emits", name)
+		t.Errorf("docs/telemetry.md names %s, which nothing emits", name)
 	}
 }

@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"fmt"
-	"os"
 	"sync"
 	"testing"
 	"time"
@@ -12,22 +11,30 @@ import (
 )
 
 // TestRetainingCommitsAreHeapOnly: a commit that keeps its claim, and a refresh,
-// touch no index. The server counts the updates.
+// touch no index. The server counts the updates. (A row version is dead only
+// when no statement is older than it: with many more writers than processors,
+// pages of a few wide rows fill up before that, and a part is lost.)
 func TestRetainingCommitsAreHeapOnly(t *testing.T) {
+	// Not parallel, and in a database of its own: what runs beside it keeps old
+	// versions alive.
+	url := freshDatabase(t, "")
 	for _, size := range []int{200, 1_000, 4_000} {
 		t.Run(fmt.Sprint(size), func(t *testing.T) {
-					home := openFresh(t)
-			execRaw(t.Context(), home, "ALTER TABLE docket.docket_runs SET (fillfactor="+os.Getenv("FF")+")")
-			working := open(t, home.pool.Config().ConnString(), 8)
+			home := openOn(t, open(t, url, 1), Config{})
+			working := open(t, url, 4)
 			b := openAt(t, working, home.cfg)
-			const writers, steps = 8, 60
+			const writers, steps = 2, 200
+			const refreshes = 10 // one in so many steps
 			var group sync.WaitGroup
 			for i := range writers {
 				r := claimedRun(t, b, fmt.Sprint("r", i), size)
 				group.Go(func() {
-					for range steps {
+					for n := range steps {
 						r = commitStep(t, b, r, size)
-						if os.Getenv("NR") != "" { continue }; _, err := b.RefreshClaim(t.Context(), ports.RefreshClaim{Scope: ports.System(), RunID: r.ID, Token: benchToken, TTL: time.Hour})
+						if n%refreshes != 0 {
+							continue
+						}
+						_, err := b.RefreshClaim(t.Context(), ports.RefreshClaim{Scope: ports.System(), RunID: r.ID, Token: benchToken, TTL: time.Hour})
 						if err != nil {
 							t.Error(err)
 						}
@@ -36,9 +43,8 @@ func TestRetainingCommitsAreHeapOnly(t *testing.T) {
 			}
 			group.Wait()
 			working.Close() // a session hands its counts in when it ends
-			const updates = 2 * writers * steps
+			const updates = writers * (steps + steps/refreshes)
 			all, hot := updatesOf(t, home, updates)
-			t.Log(all, hot)
 			if all != updates || hot*100 < all*95 {
 				t.Errorf("%d updates, %d of them heap-only; want %d and at least 95 %%", all, hot, updates)
 			}

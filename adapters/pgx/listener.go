@@ -36,7 +36,9 @@ const (
 func (l *listener) connect(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, l.heartbeat)
 	defer cancel()
-	conn, err := pgx.ConnectConfig(ctx, l.config)
+	config := l.config.Copy()
+	config.RuntimeParams["application_name"] = l.channel // for pg_stat_activity
+	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
 		return err
 	}

@@ -47,7 +47,16 @@ func (p *progress) tell(done, total int, r conformance.Result) {
 	if p.failed > 0 {
 		failures = fmt.Sprintf(", %d failed", p.failed)
 	}
-	fmt.Fprintf(p.w, "\r\x1b[K%s %d/%d%s  %s", p.name, done, total, failures, r.ID)
+	fmt.Fprint(p.w, "\r\x1b[K"+oneLine(fmt.Sprintf("%s %d/%d%s  %s", p.name, done, total, failures, r.ID)))
+}
+
+// oneLine cuts what would not fit a terminal of 80 columns: a line that wraps
+// can't be taken back.
+func oneLine(text string) string {
+	if runes := []rune(text); len(runes) > 79 {
+		return string(runes[:78]) + "…"
+	}
+	return text
 }
 
 // clear leaves the terminal as it was.

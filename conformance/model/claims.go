@@ -94,10 +94,9 @@ func (s *State) FollowClaim(req ports.ClaimRuns, got ports.Claimed) error {
 	if outcomes != min(req.Limit, available) {
 		return fmt.Errorf("%d outcomes with limit %d and %d runs due", outcomes, req.Limit, available)
 	}
-	tokens := map[string]string{}
 	chosen := map[string]bool{}
 	for _, l := range got.Leases {
-		tokens[l.Run.ID], chosen[l.Run.ID] = l.Token, true
+		chosen[l.Run.ID] = true
 	}
 	for _, p := range got.Poisoned {
 		chosen[p.RunID] = true
@@ -119,6 +118,42 @@ func (s *State) FollowClaim(req ports.ClaimRuns, got ports.Claimed) error {
 	}
 	if len(picked) != outcomes {
 		return fmt.Errorf("the outcomes aren't the oldest of their classes: want all of %v or an earlier one skipped", picked)
+	}
+	return s.follow(req, picked, got)
+}
+
+// FollowSome applies another backend's answer to a claim that overlapped with
+// others. It may have passed over rows that others held at the moment (CLM-5),
+// but what it gives must have been due, and right.
+func (s *State) FollowSome(req ports.ClaimRuns, got ports.Claimed) error {
+	req = req.Normal()
+	chosen := map[string]bool{}
+	for _, l := range got.Leases {
+		chosen[l.Run.ID] = true
+	}
+	for _, p := range got.Poisoned {
+		chosen[p.RunID] = true
+	}
+	outcomes := len(got.Leases) + len(got.Poisoned)
+	var picked []due
+	for _, of := range s.eligible(req.Now) {
+		for _, d := range of {
+			if chosen[d.id] {
+				picked = append(picked, d)
+			}
+		}
+	}
+	if len(chosen) != outcomes || len(picked) != outcomes || outcomes > req.Limit {
+		return fmt.Errorf("%d outcomes for %d runs, of which %d were due, with limit %d", outcomes, len(chosen), len(picked), req.Limit)
+	}
+	return s.follow(req, picked, got)
+}
+
+// follow claims what another backend picked, with its tokens, and compares.
+func (s *State) follow(req ports.ClaimRuns, picked []due, got ports.Claimed) error {
+	tokens := map[string]string{}
+	for _, l := range got.Leases {
+		tokens[l.Run.ID] = l.Token
 	}
 	want := ports.Claimed{Now: req.Now}
 	for _, d := range picked {

@@ -16,7 +16,7 @@ import (
 // Conn is the connection to one agent.
 type Conn struct {
 	In  io.WriteCloser // the agent's input
-	Out io.Reader      // the agent's output
+	Out io.Reader      // the agent's output; closed at its end if it is an io.Closer
 
 	// Kill ends an agent that doesn't answer. Out must end with it.
 	Kill func()
@@ -133,6 +133,9 @@ func (c *Client) write() {
 
 // read passes on what arrives until the connection breaks.
 func (c *Client) read() {
+	if out, ok := c.conn.Out.(io.Closer); ok {
+		defer out.Close()
+	}
 	for {
 		data, err := readFrame(c.conn.Out)
 		if err == nil {

@@ -30,6 +30,7 @@ type Welcome struct {
 	Name         string // of the backend, for reports
 	Version      string
 	Capabilities ports.Capabilities
+	Volatile     bool // stores end with their process: the level +durable is not asked for
 	Hooks        Hooks
 }
 

@@ -27,6 +27,10 @@ type Agent struct {
 	// on it or have died. Serve closes the backend.
 	Open func(ctx context.Context, s Store) (ports.Backend, error)
 
+	// Volatile says that a store ends with its process, so that no other process
+	// can open it: the level +durable can't be certified.
+	Volatile bool
+
 	// Corrupt flips bits of one stored document or payload behind the backend's
 	// back and leaves its checksum alone. Nil: cases about damage aren't run.
 	Corrupt func(ctx context.Context, b ports.Backend, t Target) error
@@ -151,7 +155,7 @@ func (s *session) hello(m message) error {
 	if err := decode(m.params, "params", &h); err != nil {
 		return err
 	}
-	w := Welcome{Protocol: Protocol, Contract: Contract, Name: s.agent.Name, Version: s.agent.Version}
+	w := Welcome{Protocol: Protocol, Contract: Contract, Name: s.agent.Name, Version: s.agent.Version, Volatile: s.agent.Volatile}
 	if w.matches(h) == nil {
 		b, err := s.agent.Open(s.ctx, Store{Name: h.Store, Directory: h.Directory, Fresh: h.Fresh})
 		if err != nil {

@@ -280,10 +280,24 @@ func (p InterruptAsked) clone() Payload { return p }
 type InterruptAnswered struct {
 	InterruptID string
 	Field       string
+	// AnswerID tells the accepted answer from any other to the same interrupt;
+	// empty when whoever answered gave it none.
+	AnswerID string
 }
 
-func (p InterruptAnswered) write(w *writer) { InterruptAsked(p).write(w) }
-func (p InterruptAnswered) read(f fields) Payload {
-	return InterruptAnswered(InterruptAsked(p).read(f).(InterruptAsked))
+func (p InterruptAnswered) write(w *writer) {
+	if p.AnswerID != "" {
+		w.string("answer_id", p.AnswerID)
+	}
+	w.string("field", p.Field)
+	w.string("interrupt_id", p.InterruptID)
 }
+
+func (p InterruptAnswered) read(f fields) Payload {
+	f.text("answer_id", &p.AnswerID)
+	f.text("field", &p.Field)
+	f.text("interrupt_id", &p.InterruptID)
+	return p
+}
+
 func (p InterruptAnswered) clone() Payload { return p }

@@ -42,6 +42,9 @@ func (e *SignalError) Error() string {
 type Answer struct {
 	InterruptID string
 	Value       any // normalised by Resolve
+	// ID goes into the event of the answer, for callers who must be able to tell
+	// theirs from another that was given in the same moment. Optional.
+	ID string
 }
 
 // Resolve calculates the interrupt_resolved moment: the answer goes through its
@@ -66,7 +69,7 @@ func Resolve(g *compiler.Graph, r *run.Run, a Answer, now time.Time) (*Moment, e
 	if !ok {
 		return nil, fmt.Errorf("runtime: run %q: the graph lacks field %q of interrupt %q", r.ID, in.Field, in.ID)
 	}
-	answer, next, reasons := applyAnswer(f, r, in, a.Value)
+	answer, next, reasons := applyAnswer(f, r, in, a)
 	if len(reasons) > 0 {
 		return refuse(SignalInvalid, reasonsText(reasons), reasons)
 	}
@@ -74,14 +77,19 @@ func Resolve(g *compiler.Graph, r *run.Run, a Answer, now time.Time) (*Moment, e
 	t.step = in.Step
 	in.Status, in.Answer, in.ResolvedAt = run.InterruptResolved, answer, t.now
 	t.setInterrupt(in)
-	t.emit(run.EventInterruptResolved, in.NodeID, run.InterruptAnswered{InterruptID: in.ID, Field: in.Field})
+	t.emit(run.EventInterruptResolved, in.NodeID, run.InterruptAnswered{InterruptID: in.ID, Field: in.Field, AnswerID: a.ID})
 	t.setChannel(f.Name, next, run.ChannelUpdated{InterruptID: in.ID})
 	return t.moment(run.CheckpointInterruptResolved, t.wakeAfterAnswer()), nil
 }
 
 // applyAnswer validates an answer by its interrupt and its field and reduces it.
-func applyAnswer(f *compiler.Field, r *run.Run, in run.Interrupt, raw any) (answer any, next value.Optional, reasons []schema.Reason) {
-	answer, err := value.Normalize(raw)
+func applyAnswer(f *compiler.Field, r *run.Run, in run.Interrupt, a Answer) (answer any, next value.Optional, reasons []schema.Reason) {
+	if a.ID != "" {
+		if err := value.CheckID(a.ID); err != nil {
+			return nil, next, []schema.Reason{{Path: "answer_id", Code: "invalid_id", Message: err.Error()}}
+		}
+	}
+	answer, err := value.Normalize(a.Value)
 	if err != nil {
 		return nil, next, []schema.Reason{reasonOf(err)}
 	}

@@ -20,7 +20,7 @@ func TestEngineAnswersInOneMicrosecond(t *testing.T) {
 		want   engine.Code // of the loser
 	}{
 		"the answer is still there": {false, engine.CodeResolved},
-		"the node has run with it":  {true, engine.CodeUncertain},
+		"the run has ended with it": {true, engine.CodeInactive},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

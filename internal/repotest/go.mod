@@ -3,6 +3,7 @@ module github.com/docket-go/docket/internal/repotest
 go 1.26.0
 
 require (
+	github.com/anishathalye/porcupine v1.3.1
 	github.com/docket-go/docket/adapters/memory v0.0.0
 	github.com/docket-go/docket/adapters/sqlite-experimental v0.0.0
 	github.com/docket-go/docket/conformance v0.0.0

@@ -70,7 +70,7 @@ CREATE TABLE docket.docket_runs (
 ) WITH (
 	-- Room on each page for the next version of its rows: a commit that keeps its
 	-- claim changes no indexed column, so it is a heap-only update.
-	fillfactor = 50,
+	fillfactor = 60,
 	autovacuum_vacuum_scale_factor = 0.02,
 	autovacuum_vacuum_cost_delay = 0
 );

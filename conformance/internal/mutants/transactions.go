@@ -2,6 +2,7 @@ package mutants
 
 import (
 	"context"
+	"time"
 
 	"github.com/docket-go/docket/conformance/model"
 	"github.com/docket-go/docket/ports"
@@ -18,6 +19,7 @@ type transaction struct {
 	answered func(error)
 	claim    func() (ports.Claimed, error)
 	fetchRun func(context.Context, ports.FetchRun) (ports.FetchedRun, error)
+	inspect  func(*ports.RunInfo)
 	commit   func(context.Context, *model.Tx) error
 	rollback func(context.Context, *model.Tx) error
 }
@@ -72,6 +74,14 @@ func (t *transaction) FetchRun(ctx context.Context, req ports.FetchRun) (ports.F
 	return t.Tx.FetchRun(ctx, req)
 }
 
+func (t *transaction) InspectRun(ctx context.Context, req ports.InspectRun) (ports.RunInfo, error) {
+	info, err := t.Tx.InspectRun(ctx, req)
+	if err == nil && t.inspect != nil {
+		t.inspect(&info)
+	}
+	return info, err
+}
+
 func (t *transaction) ClaimRuns(ctx context.Context, req ports.ClaimRuns) (ports.Claimed, error) {
 	if t.claim != nil {
 		return t.claim()
@@ -120,6 +130,16 @@ var txMutants = []Mutant{
 	{Name: "claims-inside", Clause: "TX-1", Off: "A claim inside a transaction succeeds, and finds nothing.",
 		wrap: inTx(func(_ *outer, t *transaction) {
 			t.claim = func() (ports.Claimed, error) { return ports.Claimed{}, nil }
+		})},
+	{Name: "transaction-start-clock", Clause: "TX-1", Off: "The store's time in a transaction is that of its beginning.",
+		wrap: inTx(func(_ *outer, t *transaction) {
+			var start time.Time
+			t.inspect = func(i *ports.RunInfo) {
+				if start.IsZero() {
+					start = i.Now
+				}
+				i.Now = start
+			}
 		})},
 	{Name: "dirty-reads", Clause: "TX-2", Off: "Others see what a transaction hasn't committed.",
 		wrap: inTx(func(o *outer, t *transaction) {

@@ -45,6 +45,11 @@ var roles = map[string]func() error{
 			return j, err
 		})
 	},
+	"volatile": func() error {
+		return wire.Serve(context.Background(), os.Stdin, os.Stdout, wire.Agent{
+			Volatile: true, Open: func(context.Context, wire.Store) (ports.Backend, error) { return model.NewBackend(), nil },
+		})
+	},
 	"refuses": func() error {
 		return serve(func(string) (ports.Backend, error) { return nil, errors.New("the disk is full") })
 	},

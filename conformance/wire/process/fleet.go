@@ -67,15 +67,20 @@ func New(ctx context.Context, cfg Config) (*Fleet, error) {
 	return f, nil
 }
 
-// Harness returns the hooks of the fleet. Damage is there if the agent says so.
+// Harness returns the hooks of the fleet. Those for damage are there if the agent
+// says so, and those that need a second process unless its stores are volatile.
 func (f *Fleet) Harness() conformance.Harness {
-	h := conformance.Harness{Name: f.name(), Open: f.Open, Reopen: f.Reopen, Crash: f.Crash}
+	h := conformance.Harness{Name: f.name(), Open: f.Open}
 	if f.welcome.Hooks.Corrupt {
 		h.Corrupt = f.corrupt
 	}
 	if f.welcome.Hooks.RawWrite {
 		h.RawWrite = f.rawWrite
 	}
+	if f.welcome.Volatile {
+		return h
+	}
+	h.Reopen, h.Crash = f.Reopen, f.Crash
 	if canFreeze {
 		h.Spawn = f.Spawn
 	}

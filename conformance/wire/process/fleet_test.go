@@ -130,3 +130,16 @@ func TestNames(t *testing.T) {
 		t.Errorf("harness %q, hooks %v", h.Name, []bool{h.Corrupt != nil, h.RawWrite != nil, h.Spawn != nil})
 	}
 }
+
+// A store that ends with its process can't be opened by another: the harness
+// says so, and the level stays uncertified instead of refused.
+func TestVolatileStoresAreNotReopened(t *testing.T) {
+	t.Parallel()
+	f, err := fleet(t, "volatile", wire.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if h := f.Harness(); !strings.HasPrefix(h.Name, "process.test") || h.Reopen != nil || h.Crash != nil || h.Spawn != nil {
+		t.Errorf("harness %q, hooks %v", h.Name, []bool{h.Reopen != nil, h.Crash != nil, h.Spawn != nil})
+	}
+}

@@ -68,6 +68,7 @@ type acks struct {
 	cancels  map[string]bool
 	answers  map[string][]string // by run and interrupt
 	observed []observed
+	awaits   []engine.Run
 }
 
 // observed is one observation of a commit.
@@ -98,6 +99,12 @@ func (a *acks) answered(id, interrupt, text string) {
 	}
 	key := id + " " + interrupt
 	a.answers[key] = append(a.answers[key], text)
+}
+
+func (a *acks) awaited(r engine.Run) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.awaits = append(a.awaits, r)
 }
 
 func (a *acks) observe(_ context.Context, o engine.Observation) error {

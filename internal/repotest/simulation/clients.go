@@ -70,11 +70,26 @@ func (w *world) start(ctx context.Context, c chance, id string, clients []*engin
 		}
 		_ = sleep(ctx, c.at("again", n).between(50*time.Millisecond, time.Second))
 	}
+	w.await(ctx, c, id, clients[c.at("awaits").below(len(clients))])
 	if c.at("impostor").oneIn(8) {
 		req.Input = map[string]any{"topic": 7}
 		if _, err := clients[0].StartRun(ctx, req); engine.CodeOf(err) != engine.CodeConflict && (err == nil || !passing(err)) {
 			w.refused("StartRun with another input", id, err)
 		}
+	}
+}
+
+// await waits for a run a little: what it is told must be what is committed.
+func (w *world) await(ctx context.Context, c chance, id string, e *engine.Engine) {
+	ctx, cancel := context.WithTimeout(ctx, c.at("await").between(0, 5*time.Second))
+	defer cancel()
+	r, err := e.AwaitRun(ctx, engine.AwaitRun{RunID: id})
+	var poisoned *engine.PoisonedError
+	switch {
+	case err == nil:
+		w.acks.awaited(r)
+	case !errors.As(err, &poisoned) && !passing(err):
+		w.refused("AwaitRun", id, err)
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 
 	"github.com/docket-go/docket/core/record"
 	"github.com/docket-go/docket/core/run"
+	"github.com/docket-go/docket/core/value"
+	"github.com/docket-go/docket/engine"
 	"github.com/docket-go/docket/ports"
 )
 
@@ -38,12 +40,25 @@ func (w *world) judge(ctx context.Context) {
 			w.found("acknowledged", h, "an acknowledged cancellation of %s isn't in the store", id)
 		}
 	}
+	for _, r := range w.acks.awaits {
+		h := byRun[r.ID]
+		if h == nil || r.CheckpointSeq > int64(len(h.transitions)) || !shows(r, h.transitions[r.CheckpointSeq-1].Run) {
+			w.found("acknowledged", h, "who awaited %s was told %s at checkpoint %d, which isn't what was committed", r.ID, r.Status, r.CheckpointSeq)
+		}
+	}
 	for _, o := range w.acks.observed {
 		h := byRun[o.runID]
 		if o.err != nil || h == nil || o.seq > int64(len(h.transitions)) || h.transitions[o.seq-1].Run.Checksum != o.checksum {
 			w.found("observed", h, "an observer was told of checkpoint %d of %s, which isn't what was committed: %v", o.seq, o.runID, o.err)
 		}
 	}
+}
+
+// shows reports whether a caller was shown what a record holds.
+func shows(r engine.Run, rec record.Run) bool {
+	stored, err := run.Decode(rec.Document)
+	return err == nil && r.Status == stored.Status && r.EventSeq == stored.EventSeq &&
+		value.Equal(r.State, stored.State()) && value.Equal(r.Output, stored.Output)
 }
 
 // judgeAnswers wants at most one acknowledged answer a question, the committed
@@ -169,4 +184,5 @@ func (w *world) figures() {
 		w.tally.addIf(len(calls) > 1, "node attempts made more than once")
 	}
 	w.tally.count("observations", len(w.acks.observed))
+	w.tally.count("waits that ended with their run", len(w.acks.awaits))
 }

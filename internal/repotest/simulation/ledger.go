@@ -119,6 +119,7 @@ func (l *ledger) judgeDelivery(by string, c call, answer any, err error) {
 		want, wantErr := l.model.AbandonClaim(req)
 		l.note(req.RunID, by, c, fmt.Sprintf("%s, abandon %d %s", short(req.Token), got.Abandons, got.Poison.Reason), 0, err)
 		l.w.tally.addIf(err == nil, "runs given back for want of an implementation")
+		l.w.tally.addIf(got.Poison.Reason != "", "runs poisoned after they were given back too often")
 		l.same(c, req.RunID, got, want, err, wantErr)
 	case ports.RecoverRun:
 		got := answer.(ports.Recovered)
@@ -148,7 +149,7 @@ func (l *ledger) judgeClaim(by string, c call, req ports.ClaimRuns, got ports.Cl
 	}
 	for _, p := range got.Poisoned {
 		l.note(p.RunID, by, c, "poisons: "+string(p.Poison.Reason), 0, nil)
-		l.w.tally.add("runs poisoned")
+		l.w.tally.add("runs poisoned after too many launches")
 	}
 	l.w.tally.count("runs claimed", len(got.Leases))
 	if wrong := l.model.FollowClaim(req, got); wrong != nil && !l.lost {

@@ -29,7 +29,11 @@ type link struct {
 // newLink connects a process. No fault is decided after the world calmed down.
 func (w *world) newLink(name string, mortal bool) *link {
 	l := &link{w: w, name: name, mortal: mortal, chance: w.chance.at("link " + name), calls: map[string]int{}, crashed: make(chan struct{})}
-	process := &tap{inner: w.ledger.book(name, w.store), hook: l.pass}
+	referee := w.ledger.book(name, w.store)
+	if w.Meddle != nil {
+		referee = w.Meddle(referee)
+	}
+	process := &tap{inner: referee, hook: l.pass}
 	l.faults = portstest.New(&waking{tap: process, l: l}, portstest.Config{Choose: l.choose, Wait: l.delay})
 	l.backend = l.faults.Backend()
 	return l
@@ -132,8 +136,11 @@ func (l *link) fate(op string) (before, after bool) {
 		return false, false
 	}
 	odds := 30 * l.w.mildness
-	if op == "CommitClaimed" {
-		odds = 2 * l.w.mildness
+	switch op {
+	case "CommitClaimed":
+		odds = l.w.mildness
+	case "ReleaseClaim", "AbandonClaim", "InsertRun":
+		odds = 3 * l.w.mildness
 	}
 	draw := l.chance.at("fate "+op, n).below(odds)
 	return draw == 0, draw == 1

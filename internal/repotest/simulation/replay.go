@@ -59,7 +59,7 @@ func (w *world) explain(g *compiler.Graph, before, after *run.Run, t *transition
 	case t.op == "CommitUnclaimed":
 		for id, in := range after.Interrupts {
 			if was := before.Interrupts[id]; was.Status == run.InterruptOpen && in.Status == run.InterruptResolved {
-				m, err := machine.Resolve(g, before, machine.Answer{InterruptID: id, Value: in.Answer}, after.UpdatedAt)
+				m, err := machine.Resolve(g, before, machine.Answer{InterruptID: id, Value: in.Answer, ID: t.answerID()}, after.UpdatedAt)
 				return t.matches(m, err)
 			}
 		}
@@ -67,6 +67,16 @@ func (w *world) explain(g *compiler.Graph, before, after *run.Run, t *transition
 	default:
 		return w.explainStep(g, before, after, t)
 	}
+}
+
+// answerID is the id that whoever answered gave the answer.
+func (t *transition) answerID() string {
+	e, err := run.DecodeEvent(t.Events[0])
+	if err != nil {
+		return ""
+	}
+	answered, _ := e.Payload.(run.InterruptAnswered)
+	return answered.AnswerID
 }
 
 // explainStep tries every time at which the superstep may have been planned, as

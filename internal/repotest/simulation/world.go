@@ -20,9 +20,13 @@ import (
 type Config struct {
 	Seed uint64
 	Runs int
+	Calm bool // no faults at all
 	// Sabotage puts a broken store in the place of the one that keeps the contract,
 	// to see who notices. Nil: none.
 	Sabotage func(ports.Backend) ports.Backend
+	// Meddle stands between each process and the referee, as if the engines
+	// themselves were broken. Nil: nobody does.
+	Meddle func(ports.Backend) ports.Backend
 }
 
 // Report is what came of it.
@@ -88,6 +92,9 @@ func Simulate(ctx context.Context, cfg Config) Report {
 	if cfg.Sabotage != nil {
 		w.store = cfg.Sabotage(kept)
 	}
+	if cfg.Calm {
+		close(w.calmed)
+	}
 	w.ledger = newLedger(w)
 	if err := w.publish(ctx); err != nil {
 		w.violate(Violation{Check: "graphs", Message: err.Error()})
@@ -136,17 +143,22 @@ func (w *world) publish(ctx context.Context) error {
 func (w *world) live(ctx context.Context) {
 	ctx, end := context.WithCancel(ctx)
 	faulty, calm := context.WithCancel(ctx)
+	defer calm()
 	var fleet, clients sync.WaitGroup
 	for slot := range 2 + w.chance.at("workers").below(3) {
 		fleet.Go(func() { w.employ(ctx, faulty, &fleet, slot) })
 	}
-	if w.chance.at("drainer").oneIn(3) {
+	if !w.calm() && w.chance.at("drainer").oneIn(3) {
 		fleet.Go(func() { w.drain(faulty) })
 	}
-	fleet.Go(func() { w.shiftClock(faulty) })
+	if !w.calm() && w.chance.at("clock shifts").oneIn(2) {
+		fleet.Go(func() { w.shiftClock(faulty) })
+	}
 	w.serve(ctx, faulty, &clients)
 	_ = sleep(ctx, faultsUntil)
-	close(w.calmed)
+	if !w.calm() {
+		close(w.calmed)
+	}
 	calm()
 	w.awaitEnds(ctx)
 	end()
@@ -166,9 +178,6 @@ func (w *world) calm() bool {
 
 // shiftClock sets the store's clock forward and back.
 func (w *world) shiftClock(ctx context.Context) {
-	if !w.chance.at("clock shifts").oneIn(2) {
-		return
-	}
 	for n := 0; sleep(ctx, w.chance.at("shift", n).between(2*time.Second, 20*time.Second)) == nil; n++ {
 		w.offset.Add(int64(w.chance.at("shift by", n).between(-claimTTL, 2*claimTTL)))
 		w.tally.add("fault: the store's clock jumps")
