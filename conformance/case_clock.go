@@ -10,7 +10,7 @@ import (
 )
 
 // The class clock/* leaves Now zero: the store judges time by its own clock. It
-// is the only one that may wait, by polling to the case's deadline.
+// is the only one that may wait, by polling for as long as the case has patience.
 var clockCases = []Case{
 	{
 		ID: "clock/an-inserted-run-is-due", Clauses: on("CLM-1 RUN-1"),
@@ -49,9 +49,10 @@ var clockCases = []Case{
 func (s *store) eventually(what string, so func() bool) {
 	e := s.env
 	e.Helper()
+	bound := e.bounded(e.patience)
 	for !so() {
-		if err := e.Context().Err(); err != nil {
-			e.Fatalf("%s: not by the deadline of the case", what)
+		if bound.Err() != nil {
+			e.Fatalf("%s: not within %s", what, e.patience)
 		}
 		if e.h.Clock == nil {
 			pause(e.Context(), 200*time.Microsecond)

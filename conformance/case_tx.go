@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/docket-go/docket/core/graph"
 	"github.com/docket-go/docket/ports"
 )
 
@@ -305,19 +306,47 @@ func txOneAtATime(e *env) {
 	kept := s.start(acme, "kept")
 	tx := s.beginTx()
 	tx.signal(kept, change{Type: interruptResolved})
-	t, _ := ports.As[ports.Transactor](s.raw)
-	second, err := s.begin(e.bounded(100*time.Millisecond), t)
-	if err != nil {
-		e.want(err, ports.ErrUnavailable, "a second Begin")
-	} else {
-		e.ok(second.Rollback(e.Context()), "rolling the second back")
-	}
+	beside := s.besideTx(kept.run.Graph)
 	e.ok(tx.end(true), "committing the first")
-	s.stored(kept)
+	for _, r := range append(beside, kept) {
+		s.stored(r)
+	}
 	third := s.beginTx()
 	third.signal(kept, change{Type: interruptResolved})
 	e.ok(third.end(true), "committing the one after")
 	s.stored(kept)
+}
+
+// besideTx writes while a transaction is open, in another one and in none, and
+// returns the runs that the store took: those may not be erased.
+func (s *store) besideTx(ref graph.Ref) []*subject {
+	e := s.env
+	var taken []*subject
+	insert := func(b ports.Backend, id string) error {
+		t := begin(id, ref, e.now, change{})
+		_, err := b.InsertRun(e.bounded(100*time.Millisecond), ports.InsertRun{Owner: acme, Transition: t, Now: e.now})
+		if err != nil {
+			e.wantAny(err, "an insert beside a transaction", ports.ErrUnavailable, ports.ErrUncertain)
+			return err
+		}
+		r := &subject{owner: acme}
+		r.apply(t)
+		taken = append(taken, r)
+		return nil
+	}
+	_ = insert(s, "in none")
+	t, _ := ports.As[ports.Transactor](s.raw)
+	second, err := s.begin(e.bounded(100*time.Millisecond), t)
+	if err != nil {
+		e.want(err, ports.ErrUnavailable, "a second Begin")
+		return taken
+	}
+	if err := insert(second, "in another"); err != nil {
+		e.ok(second.Rollback(e.Context()), "rolling the second back")
+		return taken
+	}
+	e.ok(second.Commit(e.Context()), "committing the second")
+	return taken
 }
 
 func txRolledBackWake(e *env) {

@@ -83,7 +83,7 @@ func (e *env) woken(wakes <-chan struct{}, after string) {
 		if !open {
 			e.Fatalf("the channel of wakes closed after %s", after)
 		}
-	case <-e.bounded(10 * time.Second).Done():
+	case <-e.bounded(e.patience).Done():
 		e.Fatalf("no wake came after %s", after)
 	}
 }
@@ -225,7 +225,7 @@ func wakesEnd(e *env) {
 	ctx, cancel := context.WithCancel(e.Context())
 	wakes := s.subscribe(ctx)
 	cancel()
-	for deadline := e.bounded(10 * time.Second); ; {
+	for deadline := e.bounded(e.patience); ; {
 		select {
 		case _, open := <-wakes:
 			if open {

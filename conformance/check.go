@@ -18,6 +18,7 @@ type Options struct {
 	Except   *regexp.Regexp // case IDs that aren't run although selected; nil: none
 	Seed     uint64         // 0 means 1: a plain run is reproducible
 	Deadline time.Duration  // of one case; 0 means a minute
+	Patience time.Duration  // with what must come soon, such as a wake; 0 means 10 s
 	Parallel int            // cases at once; 0 means GOMAXPROCS
 
 	// Progress is told each result as it comes, from one goroutine at a time.
@@ -32,6 +33,7 @@ type plan struct {
 	all      []Case
 	seed     uint64
 	deadline time.Duration
+	patience time.Duration
 }
 
 // Check runs the suite against h. The error says that it could not be started;
@@ -63,7 +65,7 @@ func newPlan(ctx context.Context, h Harness, cases []Case, o Options) (*plan, er
 	if err := h.check(cases); err != nil {
 		return nil, err
 	}
-	p := &plan{h: h, all: cases, seed: max(o.Seed, 1), deadline: o.Deadline}
+	p := &plan{h: h, all: cases, seed: max(o.Seed, 1), deadline: o.Deadline, patience: o.Patience}
 	if p.deadline == 0 {
 		p.deadline = time.Minute
 	}
@@ -151,6 +153,9 @@ func (p *plan) run(ctx context.Context, c Case) Result {
 	defer cancel()
 	t := newTrial(ctx)
 	e := newEnv(t, p.h, c, p.seed)
+	if p.patience > 0 {
+		e.patience = p.patience
+	}
 	t.start(func() { c.run(e) })
 	hung := !t.wait(ctx, min(p.deadline, longestGrace))
 	r := p.result(c, t, e.log, hung)

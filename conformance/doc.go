@@ -30,6 +30,13 @@
 // of it ran and passed. Three questions (transaction atomicity, claim fencing,
 // checkpoint sequencing) are answered by clause and can't be waived.
 //
+// # How it is tested
+//
+// Package model is the contract as a program. Random scripts compare a backend
+// with it, and package history judges concurrent callers by it (the cases
+// races/linearizable-*). The suite itself is tested by mutants: the model with
+// one rule switched off each, of which docs/mutants.md is the list.
+//
 // # What it does not do
 //
 // It doesn't execute graphs: run documents and payloads are opaque bytes to a

@@ -27,13 +27,15 @@ type env struct {
 	rand *rand.Rand // only from the case's own goroutine
 	now  time.Time  // the Now of the next requests
 	log  *opLog
+
+	patience time.Duration // with what must come soon
 }
 
 func newEnv(t T, h Harness, c Case, seed uint64) *env {
 	id := fnv.New64a()
 	id.Write([]byte(c.ID))
 	return &env{
-		T: t, h: h, seed: seed, now: epoch, log: &opLog{},
+		T: t, h: h, seed: seed, now: epoch, log: &opLog{}, patience: 10 * time.Second,
 		rand: rand.New(rand.NewPCG(seed, id.Sum64())),
 	}
 }

@@ -39,7 +39,8 @@ func TestVehicleAfterAnUnknownCommit(t *testing.T) {
 	type store struct {
 		token string
 		seq   int64
-		event bool // the commit's last event is there
+		event bool // the commit's last event is there, or one like it
+		bytes bool // the run is what the commit says
 	}
 	for _, c := range []struct {
 		name     string
@@ -51,11 +52,13 @@ func TestVehicleAfterAnUnknownCommit(t *testing.T) {
 	}{
 		{"not applied, then applied", []error{ports.ErrUnavailable, nil}, store{}, 2, 2, 2},
 		{"unknown, then applied", []error{ports.ErrUncertain, nil}, store{}, 2, 2, 2},
-		{"unknown, landed, ours", []error{ports.ErrUncertain, ports.ErrStale}, store{"the-token", 2, true}, 2, 2, 2},
-		{"unknown twice, landed, ours", []error{ports.ErrUncertain, ports.ErrUncertain, ports.ErrStale}, store{"the-token", 2, true}, 3, 2, 2},
-		{"unknown, landed, the claim lost since", []error{ports.ErrUncertain, ports.ErrStale}, store{"another", 3, true}, 2, 1, 1},
-		{"unknown, another's commit", []error{ports.ErrUncertain, ports.ErrStale}, store{"another", 2, false}, 2, 1, 0},
-		{"unknown, our token, nothing landed", []error{ports.ErrUncertain, ports.ErrStale}, store{"the-token", 1, false}, 2, 1, 0},
+		{"unknown, landed, ours", []error{ports.ErrUncertain, ports.ErrStale}, store{"the-token", 2, true, false}, 2, 2, 2},
+		{"unknown twice, landed, ours", []error{ports.ErrUncertain, ports.ErrUncertain, ports.ErrStale}, store{"the-token", 2, true, false}, 3, 2, 2},
+		{"unknown, landed, the claim lost since", []error{ports.ErrUncertain, ports.ErrStale}, store{"another", 3, true, false}, 2, 1, 1},
+		{"unknown, another's commit", []error{ports.ErrUncertain, ports.ErrStale}, store{"another", 2, false, false}, 2, 1, 0},
+		{"unknown, another's commit of the same moment", []error{ports.ErrUncertain, ports.ErrStale}, store{"another", 2, true, false}, 2, 1, 0},
+		{"unknown, landed, claimed by another since", []error{ports.ErrUncertain, ports.ErrStale}, store{"another", 2, true, true}, 2, 1, 1},
+		{"unknown, our token, nothing landed", []error{ports.ErrUncertain, ports.ErrStale}, store{"the-token", 1, false, false}, 2, 1, 0},
 		{"stale at once", []error{ports.ErrStale}, store{}, 1, 1, 0},
 		{"refused", []error{ports.ErrInvalid}, store{}, 1, 1, 0},
 		{"a conflict", []error{ports.ErrConflict}, store{}, 1, 1, 0},
@@ -84,7 +87,11 @@ func TestVehicleAfterAnUnknownCommit(t *testing.T) {
 					if req.Scope != ports.System() {
 						t.Errorf("a token is read under %+v", req.Scope)
 					}
-					return ports.FetchedRun{Token: c.store.token, Run: record.Run{ID: "r", CheckpointSeq: c.store.seq}, Now: b.now}, nil
+					stored := record.Run{ID: "r", CheckpointSeq: c.store.seq}
+					if c.store.bytes {
+						stored.Checksum = first.Transition.Run.Checksum
+					}
+					return ports.FetchedRun{Token: c.store.token, Run: stored, Now: b.now}, nil
 				}
 				b.fetchEvent = func(req ports.FetchEvent) (ports.FetchedEvent, error) {
 					if !c.store.event {

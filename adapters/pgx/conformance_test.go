@@ -2,11 +2,16 @@ package postgres
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/docket-go/docket/conformance"
+	"github.com/docket-go/docket/conformance/wire/process"
 	"github.com/docket-go/docket/ports"
 )
 
@@ -24,7 +29,7 @@ func harness(t *testing.T, pool *pgxpool.Pool, cfg Config) conformance.Harness {
 		Name: "postgres",
 		Open: func(ctx context.Context) (ports.Backend, error) {
 			cfg := cfg
-			cfg.Schema = freshName()
+			cfg.Schema = fmt.Sprintf("store_%d_%d", os.Getpid(), named.Add(1))
 			if err := Migrate(ctx, pool, cfg.Schema); err != nil {
 				return nil, err
 			}
@@ -36,12 +41,43 @@ func harness(t *testing.T, pool *pgxpool.Pool, cfg Config) conformance.Harness {
 		Crash: func(ctx context.Context, b ports.Backend) error {
 			return crash(ctx, b.(*Backend))
 		},
+		Spawn: spawner(t, pool),
 		Corrupt: func(ctx context.Context, b ports.Backend, target conformance.Target) error {
 			return corrupt(ctx, b.(*Backend), target)
 		},
 		RawWrite: func(ctx context.Context, b ports.Backend, runID string, shape conformance.Shape) error {
 			return rawWrite(ctx, b.(*Backend), runID, shape)
 		},
+	}
+}
+
+// spawner starts this test binary as a process that serves a store.
+func spawner(t *testing.T, pool *pgxpool.Pool) func(context.Context, ports.Backend) (conformance.Peer, error) {
+	fleet := sync.OnceValues(func() (*process.Fleet, error) {
+		return process.New(context.WithoutCancel(t.Context()), process.Config{
+			Path: os.Args[0], Env: []string{roleVariable + "=serve", urlVariable + "=" + pool.Config().ConnString()},
+		})
+	})
+	t.Cleanup(func() {
+		if f, err := fleet(); err == nil {
+			if err := f.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	return func(ctx context.Context, b ports.Backend) (conformance.Peer, error) {
+		f, err := fleet()
+		if err != nil {
+			return conformance.Peer{}, err
+		}
+		schema := b.(*Backend).cfg.Schema
+		peer, err := f.SpawnOn(ctx, schema, t.TempDir())
+		if err != nil {
+			return conformance.Peer{}, err
+		}
+		kill := peer.Kill
+		peer.Kill = func() error { return errors.Join(kill(), sessionsEnd(context.WithoutCancel(ctx), pool, schema)) }
+		return peer, nil
 	}
 }
 

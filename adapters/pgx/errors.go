@@ -7,7 +7,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/puddle/v2"
 
 	"github.com/docket-go/docket/ports"
 )
@@ -57,7 +56,7 @@ func mapError(op string, err error, at stage) error {
 		if server.Code == readOnlyTransaction {
 			err = &ReadOnlyError{Err: err}
 		}
-	case errors.Is(err, puddle.ErrClosedPool), errors.Is(err, pgx.ErrTxClosed):
+	case errors.Is(err, pgx.ErrTxClosed):
 		code = ports.CodeClosed
 	case errors.Is(err, pgx.ErrTxCommitRollback), pgconn.SafeToRetry(err):
 		code = ports.CodeUnavailable

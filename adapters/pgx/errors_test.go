@@ -126,8 +126,8 @@ func TestClosedPool(t *testing.T) {
 	}
 	b := openAt(t, pool, home.cfg)
 	pool.Close()
-	if _, err := b.ListRuns(t.Context(), ports.ListRuns{Scope: ports.System()}); !errors.Is(err, ports.ErrClosed) {
-		t.Errorf("got %v, want ErrClosed", err)
+	if _, err := b.ListRuns(t.Context(), ports.ListRuns{Scope: ports.System()}); !errors.Is(err, ports.ErrUnavailable) {
+		t.Errorf("got %v, want ErrUnavailable", err)
 	}
 }
 

@@ -3,15 +3,17 @@ module github.com/docket-go/docket/adapters/pgx
 go 1.26.0
 
 require (
+	github.com/docket-go/docket/conformance v0.0.0
 	github.com/docket-go/docket/core v0.0.0
 	github.com/docket-go/docket/ports v0.0.0
 	github.com/jackc/pgx/v5 v5.13.0
-	github.com/jackc/puddle/v2 v2.2.3
 )
 
 require (
+	github.com/google/go-cmp v0.7.0 // indirect
 	github.com/jackc/pgpassfile v1.0.0 // indirect
 	github.com/jackc/pgservicefile v0.0.0-20240606120523-5a60cdf6a761 // indirect
+	github.com/jackc/puddle/v2 v2.2.3 // indirect
 	golang.org/x/sync v0.25.0 // indirect
 	golang.org/x/text v0.41.0 // indirect
 )

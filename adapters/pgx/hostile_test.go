@@ -66,7 +66,7 @@ func TestConformanceWithoutSessions(t *testing.T) {
 		c.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
 	})
 	h := harness(t, pool, Config{PollOnly: true})
-	h.Reopen, h.Crash = nil, nil
+	h.Reopen, h.Crash, h.Spawn = nil, nil, nil
 	conformance.Run(t, h)
 }
 

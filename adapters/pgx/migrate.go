@@ -41,7 +41,7 @@ func (e *SchemaError) Error() string {
 	if e.Have > e.Want {
 		return text + "upgrade docket's adapter, or migrate down with the newer build"
 	}
-	return text + "run postgres.Migrate, docket migrate, or the files of postgres.Migrations"
+	return text + "run postgres.Migrate, or the files of postgres.Migrations"
 }
 
 // Unwrap makes the error ports.ErrUnsupported.

@@ -179,13 +179,9 @@ func (p *pruning) before(kept time.Duration) any {
 	if kept == 0 {
 		return nil
 	}
-	return p.answer.Now.Add(-kept.Truncate(time.Microsecond) - roundedUp(kept))
-}
-
-// roundedUp is the microsecond that a part of one counts for.
-func roundedUp(d time.Duration) time.Duration {
-	if d%time.Microsecond == 0 {
-		return 0
+	whole := kept.Truncate(time.Microsecond)
+	if whole < kept {
+		whole += time.Microsecond
 	}
-	return time.Microsecond
+	return p.answer.Now.Add(-whole)
 }

@@ -106,8 +106,12 @@ func (b *Backend) acquire(ctx context.Context, op string) (*pgxpool.Conn, error)
 	if ctx.Err() != nil {
 		return nil, notApplied(ctx, op)
 	}
-	waiting, cancel := context.WithTimeout(ctx, b.cfg.AcquireTimeout)
-	defer cancel()
+	waiting := ctx
+	if end, ok := ctx.Deadline(); !ok || time.Until(end) > b.cfg.AcquireTimeout {
+		var cancel func()
+		waiting, cancel = context.WithTimeout(ctx, b.cfg.AcquireTimeout)
+		defer cancel()
+	}
 	conn, err := b.pool.Acquire(waiting)
 	switch {
 	case err == nil:

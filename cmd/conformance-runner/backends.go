@@ -12,18 +12,24 @@ import (
 	"github.com/docket-go/docket/ports"
 )
 
-// backends are those that the runner can open by itself. Each gives a harness
-// and what undoes it.
-var backends = map[string]func() (conformance.Harness, func() error, error){
+// opener gives a backend's harness and what undoes it.
+type opener func(context.Context, flags) (conformance.Harness, func() error, error)
+
+// backends are those that the runner can open by itself.
+var backends = map[string]opener{
 	"memory": memoryHarness,
+	"pgx":    pgxHarness,
 	"sqlite": sqliteHarness,
 }
+
+// embeddedNames are those that need nothing but this program.
+var embeddedNames = []string{"memory", "sqlite"}
 
 func backendNames() []string { return names(backends) }
 
 func names[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-func memoryHarness() (conformance.Harness, func() error, error) {
+func memoryHarness(context.Context, flags) (conformance.Harness, func() error, error) {
 	clocks := newClocks()
 	h := conformance.Harness{
 		Name: "memory",

@@ -14,6 +14,7 @@ import (
 // flags are what the command line may say about a certification.
 type flags struct {
 	backends []string
+	dsn      string // of a PostgreSQL server
 	exec     string
 	args     []string // of the program
 	name     string
@@ -37,6 +38,7 @@ speaks the wire protocol, in any language.
 
 Exit codes: 0 conformant, 1 not conformant, 2 could not run (or ran no case).`,
 		Example: `  conformance-runner --backend sqlite --run '^durable/' -v
+  conformance-runner --backend pgx --dsn postgres://localhost/scratch
   conformance-runner --exec ./agent --json report.json -- --data-in memory
   conformance-runner verify report.json --exec ./agent -- --data-in memory`,
 		SilenceUsage:  true,
@@ -60,7 +62,8 @@ Exit codes: 0 conformant, 1 not conformant, 2 could not run (or ran no case).`,
 
 // addSource adds the flags that say what is certified.
 func (f *flags) addSource(cmd *cobra.Command) {
-	cmd.Flags().StringSliceVar(&f.backends, "backend", backendNames(), "backends to certify: "+strings.Join(backendNames(), ", "))
+	cmd.Flags().StringSliceVar(&f.backends, "backend", embeddedNames, "backends to certify: "+strings.Join(backendNames(), ", "))
+	cmd.Flags().StringVar(&f.dsn, "dsn", "", "with --backend pgx: the server's URL, as a role that may create schemas (default: a server of its own)")
 	cmd.Flags().StringVar(&f.exec, "exec", "", "certify this program instead; its arguments follow --")
 	cmd.Flags().StringVar(&f.name, "name", "", "with --exec: the backend's name in reports (default: what it says)")
 	cmd.Flags().BoolVarP(&f.verbose, "verbose", "v", false, "show every case, not only those that didn't pass")

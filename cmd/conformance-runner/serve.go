@@ -17,6 +17,7 @@ import (
 // agents are the backends that this program can serve to another runner, or to
 // itself: the processes that crash cases kill are started that way.
 var agents = map[string]func() wire.Agent{
+	"pgx":    pgxAgent,
 	"sqlite": sqliteAgent,
 }
 

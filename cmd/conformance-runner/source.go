@@ -36,7 +36,7 @@ func (f flags) sources() ([]source, error) {
 	}
 	var all []source
 	for _, name := range f.backends {
-		s, err := embedded(name)
+		s, err := f.ownBackend(name)
 		if err != nil {
 			return nil, err
 		}
@@ -45,14 +45,14 @@ func (f flags) sources() ([]source, error) {
 	return all, nil
 }
 
-func embedded(name string) (source, error) {
+func (f flags) ownBackend(name string) (source, error) {
 	open, known := backends[name]
 	if !known {
 		return source{}, fmt.Errorf("--backend: %q is not one of %s", name, strings.Join(backendNames(), ", "))
 	}
 	return source{
 		name: name, again: []string{"--backend", name},
-		open: func(context.Context) (conformance.Harness, func() error, error) { return open() },
+		open: func(ctx context.Context) (conformance.Harness, func() error, error) { return open(ctx, f) },
 	}, nil
 }
 

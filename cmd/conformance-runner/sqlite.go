@@ -30,7 +30,7 @@ type files struct {
 }
 
 // sqliteHarness keeps one database file a store in a directory of its own.
-func sqliteHarness() (conformance.Harness, func() error, error) {
+func sqliteHarness(context.Context, flags) (conformance.Harness, func() error, error) {
 	dir, err := os.MkdirTemp("", "docket-conformance-")
 	if err != nil {
 		return conformance.Harness{}, nil, err

@@ -93,7 +93,7 @@ func again(cmd *cobra.Command, was conformance.Report, f flags) (conformance.Rep
 		return was, fmt.Errorf("--exec: the report is of the embedded backend %s", was.Backend)
 	default:
 		var err error
-		if s, err = embedded(was.Backend); err != nil {
+		if s, err = f.ownBackend(was.Backend); err != nil {
 			return was, err
 		}
 	}

@@ -9,8 +9,8 @@ import (
 // MaxCalls is the longest history that Check takes.
 const MaxCalls = 64
 
-// maxSteps bounds one search.
-const maxSteps = 500_000
+// maxSteps bounds one search; a history of the suite takes some hundreds.
+const maxSteps = 200_000
 
 // Verdict is what Check found.
 type Verdict struct {
@@ -24,10 +24,14 @@ type Verdict struct {
 // Check searches an order of the calls that explains them, from the initial
 // state, which it leaves alone.
 func Check(initial *model.State, calls []Call) Verdict {
+	return check(initial, calls, maxSteps)
+}
+
+func check(initial *model.State, calls []Call, budget int) Verdict {
 	if len(calls) > MaxCalls {
 		return Verdict{Undecided: true}
 	}
-	s := search{calls: calls, seen: map[node]bool{}}
+	s := search{calls: calls, budget: budget, seen: map[node]bool{}}
 	for i, c := range calls {
 		if !c.Maybe {
 			s.needed |= 1 << i
@@ -50,6 +54,7 @@ type node struct {
 type search struct {
 	calls   []Call
 	needed  uint64
+	budget  int
 	seen    map[node]bool
 	verdict Verdict
 }
@@ -72,7 +77,7 @@ func (s *search) explain(done uint64, state *model.State, order []int) bool {
 		if done&(1<<i) != 0 || c.Invoked > first {
 			continue
 		}
-		if s.verdict.Steps++; s.verdict.Steps > maxSteps {
+		if s.verdict.Steps++; s.verdict.Steps > s.budget {
 			s.verdict.Undecided = true
 			return false
 		}

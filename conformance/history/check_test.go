@@ -115,7 +115,7 @@ func TestCheckIsBounded(t *testing.T) {
 		wide = append(wide, during(i, 1000, read(1)))
 	}
 	wide = append(wide, during(50, 1001, read(7)))
-	if got := Check(register(), wide); !got.Undecided || got.Linearizable {
+	if got := check(register(), wide, 3000); !got.Undecided || got.Linearizable {
 		t.Errorf("a search without end: %+v", got)
 	}
 }

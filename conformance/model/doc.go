@@ -12,8 +12,11 @@
 // of two classes a claim serves first, what a token is), FollowClaim accepts
 // every legal answer of another backend and goes on from that one.
 //
-// Backend puts a State behind ports.Backend: the suite runs against it like
-// against any other, and script cases compare every answer of a backend with it.
+// Backend puts a State behind ports.Backend, with transactions, wakes, retention
+// and several handles: the suite runs against it like against any other. Script
+// cases compare every answer of a backend with the State, and package history
+// what concurrent callers were answered. The suite's own tests put other
+// Operations in the State's place, one rule switched off each.
 //
 // It is not a store: nothing is indexed, and nothing survives the process.
 package model

@@ -10,7 +10,8 @@ import (
 // Other writers wait meanwhile (TX-6); readers see what was before (TX-2).
 type Tx struct {
 	*handle
-	store *Backend
+	store    *Backend
+	detached bool // it gave the turn back before its end
 }
 
 // Begin waits for the store's turn and keeps it until the transaction ends.
@@ -65,6 +66,17 @@ func (t *Tx) Publish() {
 	}
 }
 
+// Detach lets other writers go on while the transaction is open, which no right
+// store does that keeps its state in one piece.
+func (t *Tx) Detach() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.detached {
+		t.detached = true
+		<-t.store.turn
+	}
+}
+
 // Look shows the copy that the transaction works on.
 func (t *Tx) Look(f func(*State)) {
 	t.mu.Lock()
@@ -93,6 +105,8 @@ func (t *Tx) end(op string, f func() error) error {
 		return ports.Closed(op)
 	}
 	t.closed = true
-	defer func() { <-t.store.turn }()
+	if !t.detached {
+		defer func() { <-t.store.turn }()
+	}
 	return f()
 }

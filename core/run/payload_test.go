@@ -32,6 +32,7 @@ func facts() []run.Event {
 		{Type: run.EventEdgeTriggered, Payload: run.EdgeTriggered{Edge: "edge:e", Target: "$finish"}},
 		{Type: run.EventInterruptRequested, NodeID: "a", Payload: run.InterruptAsked{InterruptID: "1:a:1", Field: "x"}},
 		{Type: run.EventInterruptResolved, NodeID: "a", Payload: run.InterruptAnswered{InterruptID: "1:a:1", Field: "x"}},
+		{Type: run.EventInterruptResolved, NodeID: "a", Payload: run.InterruptAnswered{InterruptID: "1:a:1", Field: "x", AnswerID: "an-answer"}},
 	}
 }
 

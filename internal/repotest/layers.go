@@ -41,15 +41,22 @@ var layers = []layer{
 		external: []string{"github.com/google/go-cmp/...", "golang.org/x/sync/errgroup"},
 	},
 	{
+		// A module of its own: what starts Docker is in no application's graph.
+		name:     "adapters/pgx/pgxtest",
+		sees:     []string{"adapters/"},
+		external: []string{"github.com/jackc/pgx/v5/...", "github.com/ory/dockertest/..."},
+		tests:    layerTests{sees: []string{"conformance", "ports"}},
+	},
+	{
 		name:     "adapters/",
 		sees:     []string{"core", "ports"},
 		external: []string{"modernc.org/sqlite/...", "github.com/jackc/pgx/v5/..."},
 		tests: layerTests{
 			sees:     []string{"conformance"},
-			external: []string{"github.com/google/go-cmp/...", "golang.org/x/sync/errgroup", "github.com/ory/dockertest/..."},
+			external: []string{"github.com/google/go-cmp/...", "golang.org/x/sync/errgroup"},
 		},
 	},
-	{name: "cmd/", sees: []string{"core", "ports", "engine", "adapters/", "conformance"}, external: []string{"..."}},
+	{name: "cmd/", sees: []string{"core", "ports", "engine", "adapters/", "adapters/pgx/pgxtest", "conformance"}, external: []string{"..."}},
 	{name: "examples", sees: []string{"core", "ports", "engine", "adapters/", "conformance"}, external: []string{"..."}},
 	{name: "internal/repotest", sees: []string{"core", "ports", "engine", "adapters/", "conformance", "cmd/", "examples"}, external: []string{"..."}},
 }

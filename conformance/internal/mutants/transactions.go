@@ -193,6 +193,8 @@ var txMutants = []Mutant{
 		})},
 	{Name: "a-second-begin-is-a-conflict", Clause: "TX-6", Off: "A Begin that has waited in vain is ErrConflict.",
 		wrap: func(b *model.Backend) ports.Backend { return &impatient{outer{Backend: b}} }},
+	{Name: "a-commit-erases", Clause: "TX-6", Off: "A transaction works on a copy, and its commit erases what others committed meanwhile.",
+		wrap: inTx(func(_ *outer, t *transaction) { t.Detach() })},
 	{Name: "roll-back-is-told", Clause: "TX-7", Off: "A roll-back notifies.",
 		wrap: inTx(func(o *outer, t *transaction) {
 			t.rollback = func(ctx context.Context, tx *model.Tx) error {

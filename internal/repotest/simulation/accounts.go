@@ -48,17 +48,19 @@ type journal struct {
 }
 
 type nodeCall struct {
-	by string
-	at time.Duration
+	runID string
+	by    string
+	at    time.Duration // of the world
+	now   time.Time     // the store's
 }
 
-func (j *journal) begin(a node.Activation, by string, at time.Duration) {
+func (j *journal) begin(a node.Activation, by string, at time.Duration, now time.Time) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.calls == nil {
 		j.calls = map[string][]nodeCall{}
 	}
-	j.calls[a.IdempotencyKey] = append(j.calls[a.IdempotencyKey], nodeCall{by, at})
+	j.calls[a.IdempotencyKey] = append(j.calls[a.IdempotencyKey], nodeCall{a.RunID, by, at, now})
 }
 
 // acks is what others were told: what they may rely on.

@@ -100,7 +100,7 @@ const lookEvery = 300 * time.Millisecond
 func (w *world) answer(ctx context.Context, e *engine.Engine, client int) {
 	c := w.chance.at("answers", client)
 	// All who answer look at the same instants: then several answer at once.
-	for n := 0; sleep(ctx, time.Duration(1+c.at("pause", n).below(3))*lookEvery) == nil; n++ {
+	for n := 0; sleep(ctx, time.Duration(1+c.at("pause", n).below(2))*lookEvery) == nil; n++ {
 		page, err := e.ListRuns(ctx, engine.ListRuns{OpenInterrupts: true})
 		if err != nil {
 			continue
@@ -111,7 +111,7 @@ func (w *world) answer(ctx context.Context, e *engine.Engine, client int) {
 				continue
 			}
 			for i, q := range r.Interrupts {
-				if c.at("answers "+r.ID, n, i).oneIn(2) {
+				if !c.at("answers "+r.ID, n, i).oneIn(4) {
 					w.resolve(ctx, e, r.ID, q, fmt.Sprintf("c%d.%d", client, n))
 				}
 			}
@@ -130,6 +130,7 @@ func (w *world) resolve(ctx context.Context, e *engine.Engine, id string, q run.
 	switch {
 	case err == nil && !bad:
 		w.acks.answered(id, q.ID, text)
+		w.ledger.remark(id, text, "hears that its answer to %s is taken", q.ID)
 	case err == nil:
 		w.refused("ResolveInterrupt with a bad answer", id, err)
 	case code == engine.CodeResolved, code == engine.CodeInactive, bad && code == engine.CodeInvalidInput, passing(err):
@@ -144,6 +145,7 @@ func (w *world) cancel(ctx context.Context, c chance, id string, e *engine.Engin
 		switch {
 		case err == nil:
 			w.acks.cancelled(id)
+			w.ledger.remark(id, "", "who cancelled hears that the run is cancelled")
 			return
 		case engine.CodeOf(err) == engine.CodeInactive:
 			return

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/docket-go/docket/core/record"
@@ -21,6 +22,9 @@ func (w *world) judge(ctx context.Context) {
 		byRun[h.runID] = h
 		if wrong := h.sequences(); wrong != "" {
 			w.found("winners", h, "%s", wrong)
+		}
+		if wrong := h.future(); wrong != "" && !w.skewed && !w.jumps {
+			w.found("times", h, "%s", wrong)
 		}
 		if wrong := w.stored(ctx, h); wrong != "" {
 			w.found("stored", h, "%s", wrong)
@@ -90,7 +94,13 @@ func (h *history) answer(interrupt string) any {
 	return nil
 }
 
-func (h *history) last() record.Transition { return h.transitions[len(h.transitions)-1].Transition }
+// last returns the last transition, the zero one when there is none.
+func (h *history) last() record.Transition {
+	if len(h.transitions) == 0 {
+		return record.Transition{}
+	}
+	return h.transitions[len(h.transitions)-1].Transition
+}
 
 // sequences wants one winner a sequence, events without a gap, and time that
 // never goes back.
@@ -110,6 +120,17 @@ func (h *history) sequences() string {
 		}
 		if t.Run.EventSeq != event {
 			return fmt.Sprintf("checkpoint %d counts %d events, there are %d", i+1, t.Run.EventSeq, event)
+		}
+	}
+	return ""
+}
+
+// future wants no moment that is later than the store's time of storing it: the
+// hosts' clocks are a day off, and count for nothing.
+func (h *history) future() string {
+	for i, t := range h.transitions {
+		if t.Run.UpdatedAt.After(t.now) {
+			return fmt.Sprintf("checkpoint %d is from %v, stored at %v", i+1, t.Run.UpdatedAt, t.now)
 		}
 	}
 	return ""
@@ -182,7 +203,21 @@ func (w *world) figures() {
 		w.tally.add("node attempts")
 		w.tally.count("node calls", len(calls))
 		w.tally.addIf(len(calls) > 1, "node attempts made more than once")
+		w.tally.addIf(len(calls) > 1 && !w.signalled(calls), "node attempts made more than once, without a signal in between")
 	}
 	w.tally.count("observations", len(w.acks.observed))
 	w.tally.count("waits that ended with their run", len(w.acks.awaits))
+}
+
+// signalled reports whether a signal took the run from its worker between an
+// attempt's calls: then the attempt is made again although nothing is wrong.
+func (w *world) signalled(calls []nodeCall) bool {
+	h := w.ledger.runs[calls[0].runID]
+	if h == nil {
+		return false
+	}
+	first, last := calls[0].at, calls[len(calls)-1].at
+	return slices.ContainsFunc(h.transitions, func(t transition) bool {
+		return t.op == "CommitUnclaimed" && first <= t.at && t.at <= last
+	})
 }

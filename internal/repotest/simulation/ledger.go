@@ -39,6 +39,7 @@ type transition struct {
 	by    string
 	claim bool          // it was committed under a claim, or born with one
 	at    time.Duration // of the world
+	now   time.Time     // the store's, as it was committed
 }
 
 func newLedger(w *world) *ledger {
@@ -74,7 +75,7 @@ func (l *ledger) judge(by string, c call, answer any, err error) {
 		want, wantErr := l.model.InsertRun(req)
 		l.note(id, by, c, describe(req.Transition), req.Transition.Run.CheckpointSeq, err)
 		if l.same(c, id, got, want, err, wantErr) && err == nil {
-			l.commit(transition{Transition: req.Transition, op: c.op, by: by, claim: req.Claim.Token != ""})
+			l.commit(transition{Transition: req.Transition, op: c.op, by: by, claim: req.Claim.Token != "", now: req.Now})
 		}
 	case ports.CommitClaimed:
 		got := answer.(ports.Committed)
@@ -82,7 +83,7 @@ func (l *ledger) judge(by string, c call, answer any, err error) {
 		want, wantErr := l.model.CommitClaimed(req)
 		l.note(req.RunID, by, c, describe(req.Transition)+" under "+short(req.Token), req.Transition.Run.CheckpointSeq, err)
 		if l.same(c, req.RunID, got, want, err, wantErr) && err == nil {
-			l.commit(transition{Transition: req.Transition, op: c.op, by: by, claim: true})
+			l.commit(transition{Transition: req.Transition, op: c.op, by: by, claim: true, now: req.Now})
 		}
 	case ports.CommitUnclaimed:
 		got := answer.(ports.Committed)
@@ -90,7 +91,7 @@ func (l *ledger) judge(by string, c call, answer any, err error) {
 		want, wantErr := l.model.CommitUnclaimed(req)
 		l.note(req.RunID, by, c, describe(req.Transition), req.Transition.Run.CheckpointSeq, err)
 		if l.same(c, req.RunID, got, want, err, wantErr) && err == nil {
-			l.commit(transition{Transition: req.Transition, op: c.op, by: by})
+			l.commit(transition{Transition: req.Transition, op: c.op, by: by, now: req.Now})
 		}
 	default:
 		l.judgeDelivery(by, c, answer, err)

@@ -39,6 +39,9 @@ func (w *world) newLink(name string, mortal bool) *link {
 	return l
 }
 
+// badSpell is how long the network between a process and the store is bad, about.
+const badSpell = claimTTL
+
 // choose decides what the network does to a call.
 func (l *link) choose(op string, n int) portstest.Fault {
 	if l.w.calm() || l.dead() {
@@ -46,7 +49,14 @@ func (l *link) choose(op string, n int) portstest.Fault {
 	}
 	kind := portstest.None
 	c := l.chance.at(op, n)
-	switch draw := c.below(l.w.mildness); {
+	odds := l.w.mildness
+	if op == "CommitUnclaimed" {
+		odds = min(odds, 25) // signals are few, and who gave one waits for the answer
+	}
+	if window := int(l.w.elapsed() / badSpell); l.chance.at("bad spell", window).oneIn(8) {
+		odds = 14 // hardly anything gets through: whoever is in doubt stays so for long
+	}
+	switch draw := c.below(odds); {
 	case op == portstest.OpWake:
 		if draw < 4 {
 			kind = portstest.Drop
@@ -106,7 +116,7 @@ func (l *link) arrive(ctx context.Context) {
 func (l *link) pass(ctx context.Context, c call) (any, error) {
 	before, after := l.fate(c.op)
 	if before {
-		l.crash("before " + c.op)
+		l.crash("before", c)
 	}
 	l.stand()
 	if l.dead() {
@@ -114,7 +124,7 @@ func (l *link) pass(ctx context.Context, c call) (any, error) {
 	}
 	answer, err := c.send(ctx, c.req)
 	if after {
-		l.crash("after " + c.op)
+		l.crash("after", c)
 	}
 	l.stand()
 	if l.dead() {
@@ -146,14 +156,16 @@ func (l *link) fate(op string) (before, after bool) {
 	return draw == 0, draw == 1
 }
 
-func (l *link) crash(when string) {
+func (l *link) crash(when string, c call) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	select {
-	case <-l.crashed:
-	default:
-		close(l.crashed)
-		l.w.tally.add("fault: process killed " + when)
+	if l.dead() {
+		return
+	}
+	close(l.crashed)
+	l.w.tally.add("fault: process killed " + when + " " + c.op)
+	if req, ok := c.req.(ports.CommitClaimed); ok {
+		l.w.ledger.remark(req.RunID, l.name, "dies %s its commit of checkpoint %d", when, req.Transition.Run.CheckpointSeq)
 	}
 }
 

@@ -115,6 +115,9 @@ func (w *world) explainMoment(g *compiler.Graph, before, after *run.Run, t *tran
 	if err != nil {
 		return err
 	}
+	if err := w.punctual(before, step.Tasks); err != nil {
+		return err
+	}
 	m, err := machine.Update(step, outcomes, after.UpdatedAt)
 	return t.matches(m, err)
 }
@@ -143,6 +146,23 @@ func (w *world) outcomes(g *compiler.Graph, tasks []machine.Task, t *transition)
 		}
 	}
 	return outcomes, nil
+}
+
+// punctual wants no attempt that was made before its time, as far as the clocks of
+// the world allow to say so.
+func (w *world) punctual(before *run.Run, tasks []machine.Task) error {
+	if before.Active == nil || w.skewed || w.jumps {
+		return nil
+	}
+	for _, task := range tasks {
+		due := before.Active.Tasks[task.ID].DueAt
+		for _, c := range w.journal.calls[task.IdempotencyKey] {
+			if c.now.Before(due) {
+				return fmt.Errorf("attempt %s was made by %s at %v, due is %v", task.IdempotencyKey, c.by, c.now, due)
+			}
+		}
+	}
+	return nil
 }
 
 // timeouts returns the tasks of which an event tells a missed deadline.

@@ -43,7 +43,7 @@ type sabotage struct {
 var stores = []sabotage{
 	{"ignores the token", 1, "contract", ignoreToken},
 	{"forgets an acknowledged commit", 40, "lost", forgetCommit},
-	{"forgets an acknowledged answer", 10, "lost", forgetSignal},
+	{"forgets an acknowledged answer", 3, "lost", forgetSignal},
 	{"leases one run twice", 5, "contract", leaseTwice},
 	{"doesn't count attempts", 1, "contract", forgetAttempts},
 	{"steals before the end of a lease", 2, "contract", stealEarly},
@@ -104,6 +104,7 @@ func ignoreToken(ctx context.Context, s *saboteur, c call) (any, error) {
 	return c.send(ctx, c.req)
 }
 
+// forgetCommit answers a commit that would be stored, and doesn't store it.
 func forgetCommit(ctx context.Context, s *saboteur, c call) (any, error) {
 	req, ok := c.req.(ports.CommitClaimed)
 	if !ok || !s.turn(c.op) {
@@ -124,15 +125,15 @@ func forgetCommit(ctx context.Context, s *saboteur, c call) (any, error) {
 	return answer, nil
 }
 
-// forgetAnswer says that an answer is stored although somebody else's may be.
+// forgetAnswer says that a signal is stored, and doesn't send it.
 func forgetAnswer(ctx context.Context, s *saboteur, c call) (any, error) {
-	answer, err := c.send(ctx, c.req)
-	if _, ok := c.req.(ports.CommitUnclaimed); ok && ports.CodeOf(err) == ports.CodeStale {
+	if _, ok := c.req.(ports.CommitUnclaimed); ok && s.turn(c.op) {
 		return ports.Committed{}, nil
 	}
-	return answer, err
+	return c.send(ctx, c.req)
 }
 
+// forgetSignal answers a signal that would be stored, and doesn't store it.
 func forgetSignal(ctx context.Context, s *saboteur, c call) (any, error) {
 	req, ok := c.req.(ports.CommitUnclaimed)
 	if !ok || !s.turn(c.op) {
@@ -158,6 +159,7 @@ func leaseTwice(ctx context.Context, s *saboteur, c call) (any, error) {
 	return answer, err
 }
 
+// forgetAttempts says that every lease is the first one.
 func forgetAttempts(ctx context.Context, _ *saboteur, c call) (any, error) {
 	answer, err := c.send(ctx, c.req)
 	if claimed, ok := answer.(ports.Claimed); ok {

@@ -21,7 +21,7 @@ import (
 )
 
 var (
-	seeds = flag.Int("sim.seeds", 16, "worlds to simulate")
+	seeds = flag.Int("sim.seeds", 24, "worlds to simulate")
 	first = flag.Uint64("sim.seed", 1, "the first world's seed; the others follow")
 	runs  = flag.Int("sim.runs", 25, "runs in each world")
 )
@@ -40,23 +40,23 @@ func TestSimulation(t *testing.T) {
 		})
 	}
 	t.Logf("%d worlds of %d runs in %v\n%s", *seeds, *runs, time.Since(began).Round(time.Millisecond), table(total))
-	if *seeds >= 16 && *runs >= 25 {
+	if *seeds >= 24 && *runs >= 25 {
 		checkFigures(t, total)
 	}
 }
 
-// TestCalm lives through worlds in which nothing goes wrong: then nothing is done
-// twice, given back, refused by a fence or taken from anybody.
+// TestCalm lives through worlds in which nothing goes wrong: then no attempt is
+// made twice, unless an answer or a cancellation comes meanwhile, and no run is
+// given back or taken from anybody.
 func TestCalm(t *testing.T) {
 	for seed := range uint64(3) {
 		report := simulate(t, Config{Seed: seed, Runs: *runs, Calm: true})
 		tell(t, seed, report)
 		for _, what := range []string{
-			"node attempts made more than once", "claims stolen after they ran out", "runs given back for want of an implementation",
-			"runs poisoned after too many launches", "CommitClaimed refused by the fence",
+			"node attempts made more than once, without a signal in between", "claims stolen after they ran out",
+			"runs given back for want of an implementation", "runs poisoned after too many launches",
 		} {
-			// A signal may take a run from the worker that drives it: it was cancelled.
-			if n := report.Figures[what]; n > report.Figures["runs cancelled"] || n > 0 && !strings.Contains(what, "fence") {
+			if n := report.Figures[what]; n > 0 {
 				t.Errorf("seed %d: %d %s", seed, n, what)
 			}
 		}
@@ -89,7 +89,11 @@ func TestKeptSeeds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Run(fields[0], func(t *testing.T) { tell(t, seed, simulate(t, Config{Seed: seed, Runs: n})) })
+		t.Run(fields[0], func(t *testing.T) {
+			for range 3 { // the scheduler keeps some freedom
+				tell(t, seed, simulate(t, Config{Seed: seed, Runs: n}))
+			}
+		})
 	}
 }
 

@@ -69,6 +69,8 @@ type world struct {
 	graphs   []*compiler.Graph
 	attempts int64 // ClaimAttempts
 	abandons int64 // MaxAbandons
+	skewed   bool  // a process has a clock of its own
+	jumps    bool  // the store's clock is set now and then
 	calmed   chan struct{}
 
 	mu         sync.Mutex
@@ -86,6 +88,8 @@ func Simulate(ctx context.Context, cfg Config) Report {
 	w.mildness = []int{40, 80, 160, 500}[w.chance.at("mildness").below(4)]
 	w.attempts = []int64{3, 5, 1000}[w.chance.at("attempts").below(3)]
 	w.abandons = []int64{3, 1000}[w.chance.at("abandons").below(2)]
+	w.skewed = !cfg.Calm && w.chance.at("drainer").oneIn(2)
+	w.jumps = !cfg.Calm && w.chance.at("clock shifts").oneIn(2)
 	w.offset.Store(int64(w.chance.at("offset").between(-24*time.Hour, 24*time.Hour)))
 	kept := memory.New(memory.Config{Clock: func() time.Time { return time.Now().Add(time.Duration(w.offset.Load())) }})
 	w.store = kept
@@ -148,10 +152,10 @@ func (w *world) live(ctx context.Context) {
 	for slot := range 2 + w.chance.at("workers").below(3) {
 		fleet.Go(func() { w.employ(ctx, faulty, &fleet, slot) })
 	}
-	if !w.calm() && w.chance.at("drainer").oneIn(3) {
+	if w.skewed {
 		fleet.Go(func() { w.drain(faulty) })
 	}
-	if !w.calm() && w.chance.at("clock shifts").oneIn(2) {
+	if w.jumps {
 		fleet.Go(func() { w.shiftClock(faulty) })
 	}
 	w.serve(ctx, faulty, &clients)
@@ -200,7 +204,7 @@ func (w *world) registry(l *link, older bool) (*node.Registry, error) {
 		}
 		nodes[id] = node.HandlerFunc(func(ctx context.Context, in node.Input) (node.Result, error) {
 			a, _ := node.Info(ctx)
-			w.journal.begin(a, l.name, w.elapsed())
+			w.journal.begin(a, l.name, w.elapsed(), w.storeTime())
 			l.stand()
 			defer l.stand()
 			return scriptOf(w.chance.at("attempt"), id, a, in).act(ctx)

@@ -53,7 +53,7 @@ func TestStorm(t *testing.T) {
 	}
 	for _, i := range chance.Perm(workers)[:killed] {
 		share := *runs * commitsPerRun / workers
-		fleet[i].killAfter(1+chance.IntN(max(share/2, 1)), time.Duration(chance.IntN(5000))*time.Microsecond)
+		fleet[i].killAfter(1+chance.IntN(max(share/4, 1)), time.Duration(chance.IntN(5000))*time.Microsecond)
 	}
 	stopAnswers := answer(t, client)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute+time.Duration(*runs)*200*time.Millisecond)
