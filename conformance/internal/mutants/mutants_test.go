@@ -104,6 +104,10 @@ func examined(t *testing.T, m Mutant) []string {
 		return examinedRace(t, m)
 	}
 	got := red(t, m, examples(m))
+	// A loaded machine may fail a case that waits: it has another try.
+	for n := 1; n < tries && !*update && !slices.Equal(got, m.Kills); n++ {
+		got = red(t, m, examples(m))
+	}
 	if !*update && !slices.Equal(got, m.Kills) {
 		t.Errorf("red are\n  %s\nand listed are\n  %s", strings.Join(got, "\n  "), strings.Join(m.Kills, "\n  "))
 	}
