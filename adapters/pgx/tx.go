@@ -16,6 +16,7 @@ import (
 // WithTx is the host's, and the host ends it.
 type Tx struct {
 	roles
+	ports.NoClaims
 	backend *Backend
 	tx      pgx.Tx
 	hosts   bool // the host began it and ends it
@@ -228,28 +229,4 @@ func (t *Tx) spoil(ctx context.Context) {
 		return
 	}
 	_, _ = t.tx.Exec(ctx, `SELECT CAST('docket: after a fault this transaction can only be rolled back' AS integer)`)
-}
-
-// ClaimRuns answers ports.ErrUnsupported: claims are no part of a transaction (TX-1).
-func (t *Tx) ClaimRuns(context.Context, ports.ClaimRuns) (ports.Claimed, error) {
-	return ports.Claimed{}, errNoClaims("ClaimRuns")
-}
-
-// RefreshClaim answers ports.ErrUnsupported (TX-1).
-func (t *Tx) RefreshClaim(context.Context, ports.RefreshClaim) (ports.Refreshed, error) {
-	return ports.Refreshed{}, errNoClaims("RefreshClaim")
-}
-
-// ReleaseClaim answers ports.ErrUnsupported (TX-1).
-func (t *Tx) ReleaseClaim(context.Context, ports.ReleaseClaim) (ports.Released, error) {
-	return ports.Released{}, errNoClaims("ReleaseClaim")
-}
-
-// AbandonClaim answers ports.ErrUnsupported (TX-1).
-func (t *Tx) AbandonClaim(context.Context, ports.AbandonClaim) (ports.Abandoned, error) {
-	return ports.Abandoned{}, errNoClaims("AbandonClaim")
-}
-
-func errNoClaims(op string) error {
-	return ports.Unsupported(op, "claims are no part of a transaction")
 }

@@ -57,7 +57,7 @@ func TestHostsTransaction(t *testing.T) {
 		if err := bound.Commit(t.Context()); !errors.Is(err, ports.ErrUnsupported) {
 			t.Errorf("Commit of a host's transaction: %v", err)
 		}
-		if _, err := bound.ClaimRuns(t.Context(), ports.ClaimRuns{}); !errors.Is(err, ports.ErrUnsupported) {
+		if _, err := bound.ClaimRuns(t.Context(), ports.ClaimRuns{Scope: ports.System(), Limit: 1, TTL: 1e9, MaxAttempts: 1}); !errors.Is(err, ports.ErrUnsupported) {
 			t.Errorf("ClaimRuns in a transaction: %v", err)
 		}
 		if err := bound.Close(); err != nil {

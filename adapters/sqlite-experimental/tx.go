@@ -13,6 +13,7 @@ import (
 // end it; Rollback, Commit or the backend's Close do.
 type Tx struct {
 	roles
+	ports.NoClaims
 	backend *Backend
 
 	mu    sync.Mutex
@@ -143,28 +144,4 @@ func (t *Tx) write(ctx context.Context, op string, work func(context.Context, *u
 		t.fault = err
 	}
 	return err
-}
-
-// ClaimRuns answers ports.ErrUnsupported: claims are no part of a transaction (TX-1).
-func (t *Tx) ClaimRuns(context.Context, ports.ClaimRuns) (ports.Claimed, error) {
-	return ports.Claimed{}, errNoClaims("ClaimRuns")
-}
-
-// RefreshClaim answers ports.ErrUnsupported (TX-1).
-func (t *Tx) RefreshClaim(context.Context, ports.RefreshClaim) (ports.Refreshed, error) {
-	return ports.Refreshed{}, errNoClaims("RefreshClaim")
-}
-
-// ReleaseClaim answers ports.ErrUnsupported (TX-1).
-func (t *Tx) ReleaseClaim(context.Context, ports.ReleaseClaim) (ports.Released, error) {
-	return ports.Released{}, errNoClaims("ReleaseClaim")
-}
-
-// AbandonClaim answers ports.ErrUnsupported (TX-1).
-func (t *Tx) AbandonClaim(context.Context, ports.AbandonClaim) (ports.Abandoned, error) {
-	return ports.Abandoned{}, errNoClaims("AbandonClaim")
-}
-
-func errNoClaims(op string) error {
-	return ports.Unsupported(op, "claims are no part of a transaction")
 }

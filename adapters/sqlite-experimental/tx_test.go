@@ -60,7 +60,7 @@ func TestAnswersInTransaction(t *testing.T) {
 		_, stale := tx.CommitClaimed(t.Context(), ports.CommitClaimed{
 			Scope: ports.System(), RunID: "r", Token: "other", ExpectedSeq: 1, Transition: next(r, record.ScheduleImmediate), Now: epoch,
 		})
-		_, unsupported := tx.ClaimRuns(t.Context(), ports.ClaimRuns{})
+		_, unsupported := tx.ClaimRuns(t.Context(), ports.ClaimRuns{Scope: ports.System(), Limit: 1, TTL: 1e9, MaxAttempts: 1})
 		_, noGraph := tx.LatestGraph(t.Context(), ports.LatestGraph{GraphID: "none"})
 		for want, err := range map[error]error{
 			ports.ErrExists: insert(first("r", ref), ""), ports.ErrInvalid: insert(first("", ref), ""),

@@ -104,31 +104,10 @@ func evalEquals(left any, found bool, right *Operand, env Env) (bool, error) {
 	return found && there && value.Equal(left, v), nil
 }
 
-// follow walks into a value: text segments into maps, integers into lists.
+// follow walks into a value that may be unset.
 func follow(v value.Optional, path []any) (any, bool) {
 	if !v.Set {
 		return nil, false
 	}
-	at := v.Value
-	for _, segment := range path {
-		switch s := segment.(type) {
-		case string:
-			m, ok := at.(map[string]any)
-			if !ok {
-				return nil, false
-			}
-			if at, ok = m[s]; !ok {
-				return nil, false
-			}
-		case int64:
-			list, ok := at.([]any)
-			if !ok || s < 0 || s >= int64(len(list)) {
-				return nil, false
-			}
-			at = list[s]
-		default:
-			return nil, false
-		}
-	}
-	return at, true
+	return value.Follow(v.Value, path)
 }

@@ -42,32 +42,8 @@ func appendIdentity(dst []byte, e any, by []any) ([]byte, error) {
 	if len(by) == 0 {
 		return value.Append(dst, e)
 	}
-	if key, found := follow(e, by); found {
+	if key, found := value.Follow(e, by); found {
 		return value.Append(append(dst, 'k'), key)
 	}
 	return value.Append(append(dst, 'w'), e)
-}
-
-func follow(at any, path []any) (any, bool) {
-	for _, segment := range path {
-		switch s := segment.(type) {
-		case string:
-			m, ok := at.(map[string]any)
-			if !ok {
-				return nil, false
-			}
-			if at, ok = m[s]; !ok {
-				return nil, false
-			}
-		case int64:
-			list, ok := at.([]any)
-			if !ok || s < 0 || s >= int64(len(list)) {
-				return nil, false
-			}
-			at = list[s]
-		default:
-			return nil, false
-		}
-	}
-	return at, true
 }
