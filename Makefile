@@ -67,10 +67,16 @@ alone: ## Every module builds and passes its tests without the workspace
 	done
 
 .PHONY: runner
-runner: ## Certify the embedded backends, and SQLite through a pipe
-	go run ./cmd/conformance-runner
+runner: ## Certify memory, SQLite and PostgreSQL, and SQLite through a pipe
+	go build -o bin/conformance-runner ./cmd/conformance-runner
+	bin/conformance-runner
 	go build -o bin/agent ./examples/agent
-	go run ./cmd/conformance-runner --exec bin/agent
+	bin/conformance-runner --exec bin/agent
+	@if .ci/have-postgres || [ -n "$$CI" ] || [ "$$DOCKET_REQUIRE_POSTGRES" = 1 ]; then \
+		set -x; bin/conformance-runner --backend pgx; \
+	else \
+		echo "PostgreSQL isn't certified, there is none here: see CONTRIBUTING.md"; \
+	fi
 
 .PHONY: examples
 examples: ## Run every example

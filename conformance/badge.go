@@ -33,14 +33,13 @@ func (r Report) WriteBadge(w io.Writer) error {
 func (r Report) badge() (text, colour string) {
 	const red, green, grey = "#c0392b", "#2e8b57", "#777"
 	granted := r.levels(Granted)
-	switch r.ExitCode() {
-	case ExitNonConformant:
+	switch code := r.ExitCode(); {
+	case r.Count(Fail) > 0:
 		return "not conformant", red
-	case ExitCouldNotRun:
+	case code == ExitCouldNotRun || len(granted) == 0:
 		return "not certified", grey
-	}
-	if len(granted) == 0 {
-		return "not certified", grey
+	case code == ExitNonConformant: // a required level is missing
+		return strings.Join(granted, " "), red
 	}
 	return strings.Join(granted, " "), green
 }

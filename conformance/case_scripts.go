@@ -255,7 +255,7 @@ func agree[A any](want A, wantErr error, got A, gotErr error) error {
 		return nil
 	}
 	if diff := difference(want, got, sameEmptiness); diff != "" {
-		return fmt.Errorf("the answer differs (-model +backend):\n%s", diff)
+		return fmt.Errorf("the answer differs (model → backend):\n%s", diff)
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -20,6 +21,7 @@ type Options struct {
 	Deadline time.Duration  // of one case; 0 means a minute
 	Patience time.Duration  // with what must come soon, such as a wake; 0 means 10 s
 	Parallel int            // cases at once; 0 means GOMAXPROCS
+	Require  []Level        // levels that must be granted, or the report's exit code says no; nil: none
 
 	// Progress is told each result as it comes, from one goroutine at a time.
 	Progress func(done, total int, r Result)
@@ -51,7 +53,7 @@ func check(ctx context.Context, h Harness, cases []Case, o Options) (Report, err
 	results := p.runAll(ctx, o)
 	report := Report{
 		Suite: Version, Digest: digest(p.all), Backend: h.Name, Capabilities: p.caps, Seed: p.seed,
-		Started: started.UTC(), Elapsed: time.Since(started), Environment: here(), Waivers: h.Waive, Results: results,
+		Started: started.UTC(), Elapsed: time.Since(started), Environment: here(), Waivers: h.Waive, Required: o.Require, Results: results,
 	}
 	if o.Select != nil {
 		report.Selected = o.Select.String()
@@ -64,6 +66,11 @@ func check(ctx context.Context, h Harness, cases []Case, o Options) (Report, err
 func newPlan(ctx context.Context, h Harness, cases []Case, o Options) (*plan, error) {
 	if err := h.check(cases); err != nil {
 		return nil, err
+	}
+	for i, l := range o.Require {
+		if !slices.Contains(Levels(), l) {
+			return nil, fmt.Errorf("conformance: Options.Require[%d]: %q is no level", i, l)
+		}
 	}
 	p := &plan{h: h, all: cases, seed: max(o.Seed, 1), deadline: o.Deadline, patience: o.Patience}
 	if p.deadline == 0 {
@@ -137,7 +144,7 @@ func (p *plan) runAll(ctx context.Context, o Options) []Result {
 }
 
 func (p *plan) blank(c Case, o Outcome, reason string) Result {
-	return Result{ID: c.ID, Level: c.level(), Clauses: c.Clauses, Rule: c.Rule, Outcome: o, Reason: reason}
+	return Result{ID: c.ID, Level: c.level(), Clauses: c.Clauses, Requires: c.Requires, Rule: c.Rule, Outcome: o, Reason: reason}
 }
 
 // run runs one case in its own goroutine and waits for it, but no longer than

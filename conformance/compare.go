@@ -23,6 +23,7 @@ func (r Report) Differences(again Report) []string {
 	differ("capabilities", fmt.Sprintf("%+v", r.Capabilities), fmt.Sprintf("%+v", again.Capabilities))
 	differ("seed", r.Seed, again.Seed)
 	differ("selected", fmt.Sprintf("%q", r.Selected), fmt.Sprintf("%q", again.Selected))
+	differ("required", fmt.Sprintf("%q", joined(r.Required, ",")), fmt.Sprintf("%q", joined(again.Required, ",")))
 	if !maps.Equal(r.Waivers, again.Waivers) {
 		differ("waivers", r.Waivers, again.Waivers)
 	}

@@ -3,15 +3,10 @@ package conformance
 import (
 	"context"
 	"errors"
-	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
-	"reflect"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
-	"github.com/docket-go/docket/core/record"
 	"github.com/docket-go/docket/ports"
 )
 
@@ -95,8 +90,10 @@ func (e *env) want(err, target error, what string) {
 // same reports a difference between what was expected and what came.
 func (e *env) same(want, got any, what string) {
 	e.Helper()
-	if diff := difference(want, got); diff != "" {
-		e.Errorf("%s differs (-want +got):\n%s", what, diff)
+	if short, differs := scalars(want, got); differs {
+		e.Errorf("%s: %s", what, short)
+	} else if diff := difference(want, got); diff != "" {
+		e.Errorf("%s differs (want → got):\n%s", what, diff)
 	}
 }
 
@@ -122,20 +119,3 @@ func (e *env) bounded(d time.Duration) context.Context {
 	e.Cleanup(cancel)
 	return ctx
 }
-
-// difference is cmp.Diff, which is slow, behind a test that is fast. Long bytes
-// are compared by length and checksum: nobody reads their difference, and to
-// find it takes minutes.
-func difference(want, got any, opts ...cmp.Option) string {
-	if reflect.DeepEqual(want, got) {
-		return ""
-	}
-	return cmp.Diff(want, got, append(opts[:len(opts):len(opts)], longBytes)...)
-}
-
-const longest = 512 // bytes that are compared one by one
-
-var longBytes = cmp.FilterValues(
-	func(a, b []byte) bool { return len(a) > longest || len(b) > longest },
-	cmp.Transformer("bytes", func(b []byte) string { return fmt.Sprintf("%d bytes, SHA-256 %s", len(b), record.Sum(b)) }),
-)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -166,8 +167,11 @@ func TestExitCodes(t *testing.T) {
 		}
 	}
 	var out, errs bytes.Buffer
-	for _, args := range [][]string{{"-run", "nothing-matches-this"}, {"-run", "("}, {"-no-such-flag"}} {
-		if code := mainIn(t.Context(), harnessOf(&fake{}), args, &out, &errs); code != ExitCouldNotRun {
+	for _, args := range [][]string{
+		{"-run", "nothing-matches-this"}, {"-run", "("}, {"-no-such-flag"}, {"surplus"}, {"-seed", "0"}, {"-require", "core,+speed"},
+		{"-json", filepath.Join(t.TempDir(), "no", "such", "dir")},
+	} {
+		if code := mainIn(t.Context(), harnessOf(&fake{}), append([]string{"certify"}, args...), &out, &errs); code != ExitCouldNotRun {
 			t.Errorf("Main with %v exits %d, want %d", args, code, ExitCouldNotRun)
 		}
 	}
@@ -276,6 +280,14 @@ func TestCasesAreWellFormed(t *testing.T) {
 			cited[name] = true
 		}
 	}
+	for _, c := range cases {
+		for _, name := range c.Clauses {
+			// The exception asks those that declare nothing, too.
+			if r := (Result{Requires: c.Requires}); !r.mayProve(name) && c.ID != "capabilities/declared-is-present" {
+				t.Errorf("case %q cites %s and doesn't require the capability", c.ID, name)
+			}
+		}
+	}
 	for _, q := range Questions() {
 		for _, name := range q.Clauses {
 			if !cited[name] {
@@ -306,7 +318,7 @@ func TestLogKeepsTheLatestCalls(t *testing.T) {
 		log.end(log.begin("", "Op", nil), nil, nil)
 	}
 	lines := log.lines()
-	if len(lines) != logLength+1 || lines[0] != "(440 earlier calls)" || lines[logLength] != "#500 Op → ok" {
+	if len(lines) != logLength+1 || lines[0] != "(460 earlier calls are left out)" || lines[logLength] != "#500 Op → ok" {
 		t.Errorf("%d lines, first %q, last %q", len(lines), lines[0], lines[len(lines)-1])
 	}
 }

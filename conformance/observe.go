@@ -67,7 +67,7 @@ func (s *store) history(r *subject) ([]record.Event, int64) {
 func (s *store) unchanged(before observed, r *subject, what string) {
 	s.env.Helper()
 	if diff := difference(before, s.observe(r)); diff != "" {
-		s.env.Errorf("%s wrote something (-before +after):\n%s", what, diff)
+		s.env.Errorf("%s wrote something (before → after):\n%s", what, diff)
 	}
 }
 

@@ -7,8 +7,12 @@ import (
 	"time"
 )
 
-// logLength is how many of the latest calls a failure shows.
-const logLength = 60
+// A failure shows the latest calls, each on a line that a screen holds.
+const (
+	logLength   = 40
+	callWidth   = 160
+	answerWidth = 72 // what a long request leaves to its answer
+)
 
 // opLog records what a case called, with what, and what came back. Values are
 // kept as they are and written out only when a case fails.
@@ -73,7 +77,7 @@ func (l *opLog) lines() []string {
 	first := max(0, len(l.entries)-logLength)
 	var out []string
 	if skipped := l.dropped + first; skipped > 0 {
-		out = append(out, fmt.Sprintf("(%d earlier calls)", skipped))
+		out = append(out, fmt.Sprintf("(%d earlier calls are left out)", skipped))
 	}
 	for i, e := range l.entries[first:] {
 		out = append(out, fmt.Sprintf("#%d %s", l.dropped+first+i+1, e))
@@ -81,25 +85,30 @@ func (l *opLog) lines() []string {
 	return out
 }
 
-// String is the call on one line: handle.Op request → answer.
+// String is the call on one line: handle.Op request → answer. When it is too long
+// the request is cut first, for the answer is what a reader looks for.
 func (e *opEntry) String() string {
-	var b strings.Builder
+	call := e.op
 	if e.handle != "" {
-		b.WriteString(e.handle + ".")
+		call = e.handle + "." + e.op
 	}
-	b.WriteString(e.op)
 	if e.request != nil {
-		b.WriteString(" " + show(e.request))
+		call += " " + show(e.request)
 	}
+	answer := " → " + e.outcome()
+	left := callWidth - len([]rune(answer))
+	call = ellipsis(call, max(left, callWidth-answerWidth))
+	return call + ellipsis(answer, callWidth-len([]rune(call)))
+}
+
+func (e *opEntry) outcome() string {
 	switch {
 	case !e.done:
-		b.WriteString(" → (no answer)")
+		return "(no answer)"
 	case e.err != nil:
-		b.WriteString(" → error: " + e.err.Error())
+		return "error: " + strings.ReplaceAll(e.err.Error(), "\n", "; ")
 	case e.answer != nil:
-		b.WriteString(" → " + show(e.answer))
-	default:
-		b.WriteString(" → ok")
+		return show(e.answer)
 	}
-	return b.String()
+	return "ok"
 }

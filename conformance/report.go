@@ -31,6 +31,7 @@ type Result struct {
 	ID         string        `json:"id"`
 	Level      Level         `json:"level"`
 	Clauses    []string      `json:"clauses"`
+	Requires   []Need        `json:"requires,omitempty"`
 	Rule       string        `json:"rule"`
 	Outcome    Outcome       `json:"outcome"`
 	Reason     string        `json:"reason,omitempty"`     // of a skip or waiver
@@ -56,6 +57,7 @@ type Report struct {
 	Capabilities ports.Capabilities `json:"capabilities"`
 	Seed         uint64             `json:"seed,string"`
 	Selected     string             `json:"selected,omitempty"` // the --run pattern
+	Required     []Level            `json:"required,omitempty"` // the levels that must be granted
 	Started      time.Time          `json:"started"`
 	Elapsed      time.Duration      `json:"elapsed_ns"`
 	Environment  Environment        `json:"environment"`
@@ -76,26 +78,42 @@ const (
 	ExitCouldNotRun   = 2
 )
 
-// ExitCode is ExitConformant if cases ran and none failed, ExitNonConformant if
-// one failed, ExitCouldNotRun if the harness broke or no case ran.
+// ExitCode is ExitConformant if cases ran, none failed and the required levels
+// are granted; ExitNonConformant if a case failed or a required level isn't
+// granted; ExitCouldNotRun if the harness broke or no case ran.
 func (r Report) ExitCode() int {
 	switch {
 	case r.Count(Fail) > 0:
 		return ExitNonConformant
 	case r.Count(Broke) > 0 || r.Count(Pass)+r.Count(Waived) == 0:
 		return ExitCouldNotRun
+	case len(r.lacking()) > 0:
+		return ExitNonConformant
 	}
 	return ExitConformant
 }
 
+// lacking lists the required levels that aren't granted.
+func (r Report) lacking() []LevelVerdict {
+	var lacks []LevelVerdict
+	for _, v := range r.Levels {
+		if slices.Contains(r.Required, v.Level) && v.Verdict != Granted {
+			lacks = append(lacks, v)
+		}
+	}
+	return lacks
+}
+
 // ProvedClauses lists the clauses that at least one case proved and none
-// disproved, sorted as in the contract.
+// disproved, sorted as in the contract. A clause about an optional capability is
+// proved only by cases that require it: that a backend has no transactions, as
+// it says, proves nothing about transactions.
 func (r Report) ProvedClauses() []string {
 	state := map[string]bool{}
 	for _, res := range r.Results {
 		for _, c := range res.Clauses {
 			switch was, seen := state[c]; {
-			case res.Outcome == Pass:
+			case res.Outcome == Pass && res.mayProve(c):
 				state[c] = was || !seen
 			case res.Outcome == Fail || res.Outcome == Waived:
 				state[c] = false
@@ -110,6 +128,19 @@ func (r Report) ProvedClauses() []string {
 	}
 	slices.SortFunc(proved, compareClauses)
 	return proved
+}
+
+// capabilityOf tells which capability a clause is about, by its class. The other
+// classes hold for every backend.
+var capabilityOf = map[string]Need{
+	"TX": NeedTransactor, "WAK": NeedWakeSource, "PRN": NeedPruner, "ADM": NeedAdmission,
+}
+
+// mayProve reports whether a pass says something of the clause, which it cites.
+func (r Result) mayProve(clause string) bool {
+	class, _, _ := strings.Cut(clause, "-")
+	need, optional := capabilityOf[class]
+	return !optional || slices.Contains(r.Requires, need)
 }
 
 // compareClauses orders RUN-2 before RUN-10.

@@ -38,6 +38,18 @@ func showValue(b *strings.Builder, v reflect.Value) {
 	case []byte:
 		b.WriteString(showBytes(x))
 		return
+	case record.Checksum:
+		b.WriteString(shortSum(x))
+		return
+	case record.Run:
+		b.WriteString(showRun(x))
+		return
+	case record.Event:
+		b.WriteString(showEvent(x))
+		return
+	case record.Transition:
+		b.WriteString(showTransition(x))
+		return
 	}
 	switch v.Kind() {
 	case reflect.Struct:
@@ -64,6 +76,38 @@ func showStruct(b *strings.Builder, v reflect.Value) {
 		sep = " "
 	}
 	b.WriteByte('}')
+}
+
+// showTransition shows what tells one transition of a run from the next: where it
+// leads, what comes after it, and how many events it brings.
+func showTransition(t record.Transition) string {
+	then := string(t.Schedule.Kind)
+	if !t.Schedule.At.IsZero() {
+		then += " " + showTime(t.Schedule.At)
+	}
+	return fmt.Sprintf("{%s then %s, %d events, %s}", showProgress(t.Run), then, len(t.Events), showBytes(t.Run.Document))
+}
+
+func showRun(r record.Run) string {
+	return fmt.Sprintf("{%s, %s}", showProgress(r), showBytes(r.Document))
+}
+
+// showProgress shows how far a run is, in the order in which a reader needs it:
+// the rest of a long line is cut. Graph and started_at never change.
+func showProgress(r record.Run) string {
+	text := fmt.Sprintf("%s seq %d %s/%s step %d events %d at %s", showString(r.ID), r.CheckpointSeq, r.Status, r.CheckpointType, r.Step,
+		r.EventSeq, showTime(r.UpdatedAt))
+	if r.OpenInterrupts != 0 {
+		text += fmt.Sprintf(" interrupts %d", r.OpenInterrupts)
+	}
+	if !r.FinishedAt.IsZero() {
+		text += " finished " + showTime(r.FinishedAt)
+	}
+	return text
+}
+
+func showEvent(e record.Event) string {
+	return fmt.Sprintf("{%s #%d %s step %d %s at %s}", showString(e.RunID), e.Seq, e.Type, e.Step, showBytes(e.Payload), showTime(e.Time))
 }
 
 // showList shows the first elements of a long list.
@@ -98,7 +142,7 @@ func showBytes(data []byte) string {
 	if len(data) <= 24 {
 		return strconv.Quote(string(data))
 	}
-	return fmt.Sprintf("%d bytes (%.8s…)", len(data), record.Sum(data))
+	return fmt.Sprintf("%d bytes (%s)", len(data), shortSum(record.Sum(data)))
 }
 
 func showString(s string) string {
@@ -116,4 +160,12 @@ func (s signed) String() string {
 		return time.Duration(s).String()
 	}
 	return "+" + time.Duration(s).String()
+}
+
+// ellipsis ends a text that is longer than width.
+func ellipsis(text string, width int) string {
+	if runes := []rune(text); len(runes) > width {
+		return string(runes[:max(width, 1)-1]) + "…"
+	}
+	return text
 }

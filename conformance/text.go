@@ -14,7 +14,7 @@ func (r Result) Text() string {
 	fmt.Fprintf(&b, "%s  %s  [%s]\n", strings.ToUpper(string(r.Outcome)), r.ID, strings.Join(r.Clauses, " "))
 	fmt.Fprintf(&b, "  rule: %s\n", r.Rule)
 	for _, f := range r.Failures {
-		fmt.Fprintf(&b, "  - %s\n", indent(f, "    "))
+		fmt.Fprintf(&b, "  - %s\n", indent(f, "      "))
 	}
 	if len(r.Log) > 0 {
 		fmt.Fprintf(&b, "  calls (T is %s):\n", epoch.Format(time.RFC3339Nano))
@@ -40,8 +40,23 @@ func (r Report) WriteText(w io.Writer) error {
 	return err
 }
 
+// WriteCases lists every case with its outcome.
+func (r Report) WriteCases(w io.Writer) error {
+	var b strings.Builder
+	for _, res := range r.Results {
+		fmt.Fprintf(&b, "%-7s %-48s %8s  %s", res.Outcome, res.ID, res.Elapsed.Round(time.Millisecond), strings.Join(res.Clauses, " "))
+		if res.Reason != "" {
+			fmt.Fprintf(&b, "  (%s)", res.Reason)
+		}
+		b.WriteByte('\n')
+	}
+	b.WriteByte('\n')
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
 func (r Report) writeHead(b *strings.Builder) {
-	fmt.Fprintf(b, "%s: %s\n", r.Backend, r.Sentence())
+	fmt.Fprintln(b, wrap(strings.Fields(r.Backend+": "+r.Sentence()), "  ", textWidth))
 	fmt.Fprintf(b, "suite %s (%.12s), seed %d, %s, %s %s/%s\n\n", r.Suite, r.Digest, r.Seed, r.Elapsed.Round(time.Millisecond),
 		r.Environment.Go, r.Environment.OS, r.Environment.Arch)
 }
@@ -54,15 +69,27 @@ func (r Report) Sentence() string {
 			counts += fmt.Sprintf(", %d %s", n, map[Outcome]string{Fail: "failed", Broke: "broke", Waived: "waived", Skip: "skipped"}[o])
 		}
 	}
+	lacks := r.lacking()
 	switch {
-	case r.ExitCode() == ExitNonConformant:
+	case r.Count(Fail) > 0:
 		return "NOT CONFORMANT; " + counts
 	case r.ExitCode() == ExitCouldNotRun:
 		return "COULD NOT RUN; " + counts
+	case len(lacks) > 0:
+		return "NOT WHAT IS REQUIRED: " + requirement(lacks) + "; " + counts
 	case r.Selected != "":
 		return fmt.Sprintf("the cases that match %q pass; %s", r.Selected, counts)
 	}
 	return "CONFORMANT; " + counts
+}
+
+// requirement tells what became of levels that were required.
+func requirement(lacks []LevelVerdict) string {
+	var said []string
+	for _, l := range lacks {
+		said = append(said, fmt.Sprintf("%s is %s", l.Level, l.Verdict))
+	}
+	return strings.Join(said, ", ")
 }
 
 // textWidth is what a report needs of a terminal; only texts of a backend are
@@ -157,7 +184,21 @@ func quoted(words []string) []string {
 	return out
 }
 
-func indent(text, by string) string { return strings.ReplaceAll(text, "\n", "\n"+by) }
+// indent moves all lines but the first to the right, and leaves no blanks at the
+// ends of lines.
+func indent(text, by string) string {
+	var b strings.Builder
+	for i, line := range strings.Split(strings.TrimRight(text, " \t\n"), "\n") {
+		if line = strings.TrimRight(line, " \t"); i > 0 {
+			b.WriteByte('\n')
+			if line != "" {
+				b.WriteString(by)
+			}
+		}
+		b.WriteString(line)
+	}
+	return b.String()
+}
 
 // wrap joins words by spaces and breaks lines before they get longer than width.
 func wrap(words []string, margin string, width int) string {

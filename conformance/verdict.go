@@ -1,6 +1,10 @@
 package conformance
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
 
 // Level is a part of the contract that a backend is certified for as a whole.
 type Level string
@@ -18,6 +22,33 @@ const (
 // Levels lists the levels in the order of reports.
 func Levels() []Level {
 	return []Level{LevelCore, LevelTx, LevelWakes, LevelRetention, LevelAdmission, LevelDurable}
+}
+
+// ParseLevels reads the names of levels, separated by commas: core,+tx.
+func ParseLevels(text string) ([]Level, error) {
+	var all []Level
+	for name := range strings.SplitSeq(text, ",") {
+		level := Level(strings.TrimSpace(name))
+		if !slices.Contains(Levels(), level) {
+			return nil, fmt.Errorf("conformance: level %q is not one of %s", level, joined(Levels(), ", "))
+		}
+		if !slices.Contains(all, level) {
+			all = append(all, level)
+		}
+	}
+	return all, nil
+}
+
+// joined is strings.Join for names that have a type.
+func joined[S ~string](names []S, separator string) string {
+	var b strings.Builder
+	for i, name := range names {
+		if i > 0 {
+			b.WriteString(separator)
+		}
+		b.WriteString(string(name))
+	}
+	return b.String()
 }
 
 // Verdict is what the suite says about a level or a question.
@@ -48,6 +79,14 @@ func Questions() []Question {
 
 func (q Question) covers(c Case) bool {
 	return slices.ContainsFunc(c.Clauses, func(clause string) bool { return slices.Contains(q.Clauses, clause) })
+}
+
+// asks reports whether the result is a part of the answer. What the backend
+// doesn't declare is none.
+func (q Question) asks(r Result) bool {
+	return !r.Undeclared && slices.ContainsFunc(r.Clauses, func(clause string) bool {
+		return slices.Contains(q.Clauses, clause) && r.mayProve(clause)
+	})
 }
 
 // LevelVerdict is the verdict about one level.
@@ -89,14 +128,15 @@ func judgeQuestions(results []Result) []QuestionVerdict {
 	for _, q := range Questions() {
 		var of []Result
 		for _, r := range results {
-			// What the backend doesn't declare is no part of the answer.
-			if q.covers(Case{Clauses: r.Clauses}) && !r.Undeclared {
+			if q.asks(r) {
 				of = append(of, r)
 			}
 		}
 		v := QuestionVerdict{Question: q.Name, Cases: len(of), Passed: count(of, Pass), Verdict: judge(of)}
 		for _, clause := range q.Clauses {
-			if slices.ContainsFunc(of, func(r Result) bool { return r.Outcome == Pass && slices.Contains(r.Clauses, clause) }) {
+			if slices.ContainsFunc(of, func(r Result) bool {
+				return r.Outcome == Pass && slices.Contains(r.Clauses, clause) && r.mayProve(clause)
+			}) {
 				v.Clauses = append(v.Clauses, clause)
 			}
 		}

@@ -17,6 +17,9 @@ func TestConformance(t *testing.T) {
 	conformance.Run(t, harness())
 }
 
+// BenchmarkBackend measures the shapes that every backend is measured by.
+func BenchmarkBackend(b *testing.B) { conformance.Benchmark(b, harness()) }
+
 // harness has no Reopen and no Crash: what the backend holds ends with it.
 func harness() conformance.Harness {
 	clocks := movable{offset: map[*Backend]time.Duration{}}

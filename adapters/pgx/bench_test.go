@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/docket-go/docket/adapters/pgx/internal/cluster"
+	"github.com/docket-go/docket/conformance"
 	"github.com/docket-go/docket/core/record"
 	"github.com/docket-go/docket/ports"
 )
@@ -90,6 +92,12 @@ func rawStep(b *testing.B, pool *pgxpool.Pool, p place, r record.Run) record.Run
 	return tr.Run
 }
 
+// BenchmarkBackend measures the shapes that every backend is measured by, on the
+// tests' own server.
+func BenchmarkBackend(b *testing.B) {
+	conformance.Benchmark(b, harness(b, sharedPool(b), Config{}))
+}
+
 // BenchmarkLife measures whole lives: insert, claim, commit to the end.
 func BenchmarkLife(b *testing.B) {
 	store := openFresh(b)
@@ -107,4 +115,41 @@ func BenchmarkLife(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// BenchmarkClaim measures the claim of the one run that is due, in a store of a
+// thousand runs and in one of -docket.plans, in turns. What counts is the metric
+// p95/small: how much slower the large one's slowest twentieth begins.
+func BenchmarkClaim(b *testing.B) {
+	stores := []*Backend{openFresh(b), openFresh(b)}
+	for i, runs := range []int{1000, *planRuns} {
+		fill(b, stores[i], runs)
+		if _, err := stores[i].pool.Exec(b.Context(), stores[i].place.sql(`DELETE FROM docket.docket_runs WHERE status = 'running'`)); err != nil {
+			b.Fatal(err)
+		}
+	}
+	ref := version("g", `{"id":"g"}`).Ref
+	var spent [2][]time.Duration
+	for n := 0; b.Loop(); n++ {
+		for turn := range stores {
+			i := (n + turn) % len(stores)
+			tr := first(fmt.Sprint("due-", n), ref)
+			if _, err := stores[i].InsertRun(b.Context(), ports.InsertRun{Transition: tr}); err != nil {
+				b.Fatal(err)
+			}
+			start := time.Now()
+			l := claimOne(b, stores[i], time.Time{})
+			spent[i] = append(spent[i], time.Since(start))
+			if _, err := stores[i].CommitClaimed(b.Context(), commit(l, ended(l.Run))); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	var p95 [2]time.Duration
+	for i := range spent {
+		slices.Sort(spent[i])
+		p95[i] = spent[i][len(spent[i])*95/100]
+	}
+	b.ReportMetric(float64(p95[1].Microseconds()), "p95-µs")
+	b.ReportMetric(p95[1].Seconds()/p95[0].Seconds(), "p95/small")
 }

@@ -24,7 +24,7 @@ func TestConformance(t *testing.T) {
 }
 
 // harness opens each store in a schema of its own.
-func harness(t *testing.T, pool *pgxpool.Pool, cfg Config) conformance.Harness {
+func harness(t testing.TB, pool *pgxpool.Pool, cfg Config) conformance.Harness {
 	return conformance.Harness{
 		Name: "postgres",
 		Open: func(ctx context.Context) (ports.Backend, error) {
@@ -52,7 +52,7 @@ func harness(t *testing.T, pool *pgxpool.Pool, cfg Config) conformance.Harness {
 }
 
 // spawner starts this test binary as a process that serves a store.
-func spawner(t *testing.T, pool *pgxpool.Pool) func(context.Context, ports.Backend) (conformance.Peer, error) {
+func spawner(t testing.TB, pool *pgxpool.Pool) func(context.Context, ports.Backend) (conformance.Peer, error) {
 	fleet := sync.OnceValues(func() (*process.Fleet, error) {
 		return process.New(context.WithoutCancel(t.Context()), process.Config{
 			Path: os.Args[0], Env: []string{roleVariable + "=serve", urlVariable + "=" + pool.Config().ConnString()},

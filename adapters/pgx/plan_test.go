@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/pgx/v5"
 
 	"github.com/docket-go/docket/core/record"
 	"github.com/docket-go/docket/ports"
@@ -51,35 +51,34 @@ const fillEvents = `
 	FROM docket.docket_runs, generate_series(1, 2) AS s`
 
 // TestPlans explains the statements that run all the time, in a store of many
-// runs, as the server executes them. The golden file pins which indexes serve
-// them; the rows that a statement touches are bounded whatever the size.
+// runs, as the server executes them: with the plan for these parameters, which
+// the first five uses of a prepared statement have, and with the one for any,
+// which later ones may have. The golden file pins which indexes serve the
+// latter; the rows that a statement touches are bounded whatever the size.
 // -docket.plans=1000000 looks at a large store.
 func TestPlans(t *testing.T) {
 	t.Parallel()
-	url := freshDatabase(t, "")
-	pool := open(t, url, 2, func(c *pgxpool.Config) {
-		// The plan that a prepared statement ends up with after its first uses.
-		c.ConnConfig.RuntimeParams["plan_cache_mode"] = "force_generic_plan"
-	})
-	b := openOn(t, pool, Config{})
+	b := openOn(t, open(t, freshDatabase(t, ""), 2), Config{})
 	fill(t, b, *planRuns)
 	shapes := map[string][]string{}
 	for name, s := range plannedStatements(b) {
-		plan := explain(t, b, s.sql, s.args)
-		shapes[name] = plan.shape()
-		if rows := plan.touched(); rows > *planLimit+s.more {
-			t.Errorf("%s touches %.0f rows or entries:\n%s", name, rows, plan.text)
-		}
-		for _, line := range shapes[name] {
-			if strings.HasPrefix(line, "Seq Scan") {
-				t.Errorf("%s scans a table:\n%s", name, plan.text)
+		for _, mode := range []string{"force_custom_plan", "force_generic_plan"} {
+			plan := explain(t, b, mode, s)
+			shapes[name] = plan.shape()
+			if rows := plan.touched(); rows > *planLimit+s.more {
+				t.Errorf("%s (%s) touches %.0f rows or entries:\n%s", name, mode, rows, plan.text)
+			}
+			for _, line := range shapes[name] {
+				if strings.HasPrefix(line, "Seq Scan") {
+					t.Errorf("%s (%s) scans a table:\n%s", name, mode, plan.text)
+				}
 			}
 		}
 	}
 	golden(t, "plans.golden", shapes)
 }
 
-func fill(t *testing.T, b *Backend, runs int) {
+func fill(t testing.TB, b *Backend, runs int) {
 	t.Helper()
 	v := version("g", `{"id":"g"}`)
 	owners := []record.Owner{{}}
@@ -124,7 +123,8 @@ func plannedStatements(b *Backend) map[string]planned {
 	run, r := "run-2000", record.Run{ID: "run-2", CheckpointSeq: 4, EventSeq: 9, StartedAt: epoch.Add(-2 * time.Second), Graph: version("g", `{"id":"g"}`).Ref}
 	keep, end := next(r, record.ScheduleRetain), ended(r)
 	f := fence{scope: ports.System(), runID: r.ID, token: "token-2", seq: 4}
-	day := epoch.Add(-24 * time.Hour)
+	// Half of the store is expired, with all its events: pruning's worst case.
+	half, never := epoch.Add(-time.Duration(*planRuns/2)*time.Second), epoch.AddDate(-10, 0, 0)
 	return map[string]planned{
 		"claim 1":              claim(1, false),
 		"claim 10":             claim(10, false),
@@ -144,8 +144,10 @@ func plannedStatements(b *Backend) map[string]planned {
 		"events":               {sql: b.sql.eventPage, args: []any{run, nil, 0, 250}},
 		"event":                {sql: b.sql.oneEvent, args: []any{run, nil, 1}},
 		"latest event":         {sql: b.sql.latestEvent, args: []any{run, nil}},
-		"prune events":         {sql: b.sql.pruneEvents, args: []any{nil, day.AddDate(-1, 0, 0), 10}},
-		"prune nothing":        {sql: b.sql.pruneRuns, args: []any{day.AddDate(-1, 0, 0), 10}},
+		"prune events":         {sql: b.sql.pruneEvents, args: []any{half, nil, 10}, more: 50},
+		"prune expired events": {sql: b.sql.pruneEvents, args: []any{nil, half, 10}, more: 50},
+		"prune runs":           {sql: b.sql.pruneRuns, args: []any{half, 10}},
+		"prune nothing":        {sql: b.sql.pruneRuns, args: []any{never, 10}},
 	}
 }
 
@@ -162,18 +164,30 @@ type plan struct {
 	text string
 }
 
-// explain executes the statement in a transaction that is rolled back.
-func explain(t *testing.T, b *Backend, sql string, args []any) plan {
+// explain executes the statement, prepared, in a transaction that is rolled back.
+func explain(t *testing.T, b *Backend, mode string, s planned) plan {
 	t.Helper()
 	tx, err := b.pool.Begin(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = tx.Rollback(context.WithoutCancel(t.Context())) }()
+	execute := "EXPLAIN (ANALYZE, FORMAT JSON, TIMING OFF) EXECUTE looked_at"
+	for i := range s.args {
+		execute += fmt.Sprintf("%c $%d", ",("[max(0, 1-i)], i+1)
+	}
+	for _, sql := range []string{"SET LOCAL plan_cache_mode = " + mode, "PREPARE looked_at AS " + s.sql} {
+		if _, err := tx.Exec(t.Context(), sql, pgx.QueryExecModeSimpleProtocol); err != nil {
+			t.Fatalf("%v\n%s", err, sql)
+		}
+	}
 	var text []byte
-	err = tx.QueryRow(t.Context(), "EXPLAIN (ANALYZE, FORMAT JSON, TIMING OFF) "+sql, args...).Scan(&text)
-	if err != nil {
-		t.Fatalf("%v\n%s", err, sql)
+	args := append([]any{pgx.QueryExecModeSimpleProtocol}, s.args...) // EXECUTE takes no parameters of the protocol
+	if err := tx.QueryRow(t.Context(), execute+")", args...).Scan(&text); err != nil {
+		t.Fatalf("%v\n%s", err, s.sql)
+	}
+	if _, err := tx.Exec(t.Context(), "DEALLOCATE looked_at", pgx.QueryExecModeSimpleProtocol); err != nil {
+		t.Fatal(err)
 	}
 	var top []struct{ Plan plan }
 	if err := json.Unmarshal(text, &top); err != nil || len(top) != 1 {

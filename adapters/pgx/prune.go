@@ -18,32 +18,38 @@ const (
 	pruneTurn = `SELECT pg_try_advisory_xact_lock($1), coalesce($2::timestamptz, statement_timestamp())`
 
 	// Only terminal runs have finished_at, so nothing live, waiting or poisoned
-	// can be expired (PRN-2, PRN-5). Both halves are bounded by the batch: of
-	// expired runs no more are looked at than could fill it.
+	// can be expired (PRN-2, PRN-5). The work is bounded by the batch, not only
+	// what is removed: no more of the expired runs are looked at than could fill
+	// it, the oldest first, whether or not they have events left. Whichever they
+	// have goes now or in the next batch, which then meets others. LATERAL and the
+	// array keep the planner from reading a whole table, of whose part it can't
+	// know the size.
 	pruneEvents = `
 	WITH expired AS MATERIALIZED (
-		SELECT id, run_id FROM docket.docket_runs r WHERE finished_at <= $2
-			AND EXISTS (SELECT 1 FROM docket.docket_events WHERE run = r.id)
-		ORDER BY finished_at, run_id LIMIT $3
+		SELECT id, run_id FROM docket.docket_runs WHERE finished_at <= $2 ORDER BY finished_at, run_id LIMIT $3
 	), old AS MATERIALIZED (
 		(SELECT e.run, e.seq, e.recorded_at, r.run_id FROM docket.docket_events e JOIN docket.docket_runs r ON r.id = e.run
 			WHERE e.recorded_at <= $1 ORDER BY e.recorded_at LIMIT $3)
 		UNION
-		(SELECT e.run, e.seq, e.recorded_at, x.run_id FROM expired x JOIN docket.docket_events e ON e.run = x.id
-			ORDER BY e.recorded_at, x.run_id, e.seq LIMIT $3)
+		(SELECT e.run, e.seq, e.recorded_at, x.run_id FROM expired x CROSS JOIN LATERAL (
+			SELECT run, seq, recorded_at FROM docket.docket_events WHERE run = x.id ORDER BY seq LIMIT $3) e LIMIT $3)
 	), chosen AS MATERIALIZED (
 		SELECT run, seq FROM old ORDER BY recorded_at, run_id, seq LIMIT $3
 	), free AS MATERIALIZED (
-		SELECT e.run, e.seq FROM docket.docket_events e JOIN chosen USING (run, seq) FOR UPDATE OF e SKIP LOCKED
+		SELECT e.place FROM chosen c CROSS JOIN LATERAL (
+			SELECT ctid AS place FROM docket.docket_events WHERE run = c.run AND seq = c.seq FOR UPDATE SKIP LOCKED) e
 	)
-	DELETE FROM docket.docket_events e USING free WHERE e.run = free.run AND e.seq = free.seq
+	DELETE FROM docket.docket_events e WHERE ctid = ANY (ARRAY(SELECT place FROM free))
 	RETURNING EXISTS (SELECT 1 FROM docket.docket_runs r WHERE r.id = e.run AND r.finished_at <= $2)`
 
 	pruneRuns = `
+	WITH expired AS MATERIALIZED (
+		SELECT id FROM docket.docket_runs WHERE finished_at <= $1 ORDER BY finished_at, run_id LIMIT $2
+	)
 	DELETE FROM docket.docket_runs WHERE id = ANY (ARRAY(
-		SELECT id FROM docket.docket_runs r WHERE finished_at <= $1
+		SELECT id FROM docket.docket_runs r WHERE id = ANY (ARRAY(SELECT id FROM expired))
 			AND NOT EXISTS (SELECT 1 FROM docket.docket_events WHERE run = r.id)
-		ORDER BY finished_at, run_id LIMIT $2 FOR UPDATE SKIP LOCKED))`
+		FOR UPDATE SKIP LOCKED))`
 
 	// The newest of an owner's graph id stay whatever their age (PRN-3).
 	pruneGraphs = `

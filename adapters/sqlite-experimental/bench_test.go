@@ -1,6 +1,8 @@
 package sqlite
 
 import (
+	"context"
+	"crypto/rand"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -8,9 +10,20 @@ import (
 	"testing"
 	"time"
 
+	"github.com/docket-go/docket/conformance"
 	"github.com/docket-go/docket/core/record"
 	"github.com/docket-go/docket/ports"
 )
+
+// BenchmarkBackend measures the shapes that every backend is measured by, at the
+// default durability.
+func BenchmarkBackend(b *testing.B) {
+	h := harness(b)
+	h.Open = func(ctx context.Context) (ports.Backend, error) {
+		return Open(ctx, Config{Path: filepath.Join(b.TempDir(), rand.Text()+".db")})
+	}
+	conformance.Benchmark(b, h)
+}
 
 // BenchmarkCommit measures retaining commits of 1 KB state and 3 events, each of
 // the writers with a run of its own, at the default durability.

@@ -21,7 +21,7 @@ func TestConformance(t *testing.T) {
 	conformance.Run(t, harness(t))
 }
 
-func harness(t *testing.T) conformance.Harness {
+func harness(t testing.TB) conformance.Harness {
 	dir := t.TempDir()
 	var files atomic.Int64
 	return conformance.Harness{

@@ -12,7 +12,7 @@ import (
 // certify runs the suite on each backend and reports all of them, the worst
 // outcome deciding the exit code.
 func certify(cmd *cobra.Command, f flags) error {
-	if err := f.outputs.check(len(f.backends) > 1 && f.exec == ""); err != nil {
+	if err := f.Outputs.Check(len(f.backends) > 1 && f.exec == ""); err != nil {
 		return err
 	}
 	sources, err := f.sources()
@@ -33,7 +33,7 @@ func certify(cmd *cobra.Command, f flags) error {
 		}
 		reports = append(reports, report)
 	}
-	if err := f.outputs.write(reports); err != nil {
+	if err := f.Outputs.Write(reports); err != nil {
 		return err
 	}
 	return verdict(reports)
@@ -41,7 +41,7 @@ func certify(cmd *cobra.Command, f flags) error {
 
 // certifyOne runs the suite on one backend.
 func certifyOne(cmd *cobra.Command, f flags, s source) (_ conformance.Report, err error) {
-	o, err := f.options()
+	o, err := conformance.ReadOptions(f.run, f.seed, f.require)
 	if err != nil {
 		return conformance.Report{}, err
 	}
@@ -57,10 +57,10 @@ func certifyOne(cmd *cobra.Command, f flags, s source) (_ conformance.Report, er
 	if len(waivers) > 0 {
 		harness.Waive = waivers
 	}
-	p := newProgress(cmd.ErrOrStderr(), harness.Name)
-	o.Progress = p.tell
+	p := conformance.NewProgress(cmd.ErrOrStderr(), harness.Name)
+	o.Progress = p.Tell
 	report, err := conformance.Check(cmd.Context(), harness, o)
-	p.clear()
+	p.Clear()
 	if err != nil {
 		return report, err
 	}
@@ -69,9 +69,9 @@ func certifyOne(cmd *cobra.Command, f flags, s source) (_ conformance.Report, er
 	}
 	report.Reproduce = f.reproduce(s)
 	if f.verbose {
-		writeCases(cmd.OutOrStdout(), report)
+		err = report.WriteCases(cmd.OutOrStdout())
 	}
-	return report, nil
+	return report, err
 }
 
 // verdict is nil when every backend conforms. A failure outweighs a backend that

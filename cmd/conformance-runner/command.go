@@ -1,9 +1,7 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -21,8 +19,9 @@ type flags struct {
 	run      string
 	seed     uint64
 	waive    []string
+	require  string
 	verbose  bool
-	outputs
+	conformance.Outputs
 }
 
 func newCommand() *cobra.Command {
@@ -36,8 +35,10 @@ the three questions with their answers, and every failure with its rule and call
 Without flags it certifies the embedded backends. --exec certifies a program that
 speaks the wire protocol, in any language.
 
-Exit codes: 0 conformant, 1 not conformant, 2 could not run (or ran no case).`,
+Exit codes: 0 conformant, 1 not conformant (or not granted what --require names),
+2 could not run (or ran no case).`,
 		Example: `  conformance-runner --backend sqlite --run '^durable/' -v
+  conformance-runner --backend sqlite --require core,+tx,+durable
   conformance-runner --backend pgx --dsn postgres://localhost/scratch
   conformance-runner --exec ./agent --json report.json -- --data-in memory
   conformance-runner verify report.json --exec ./agent -- --data-in memory`,
@@ -52,10 +53,8 @@ Exit codes: 0 conformant, 1 not conformant, 2 could not run (or ran no case).`,
 	root.Flags().StringVar(&f.run, "run", "", "run only the cases whose ID matches this regular expression")
 	root.Flags().Uint64Var(&f.seed, "seed", 1, "seed of the generated parts")
 	root.Flags().StringArrayVar(&f.waive, "waive", nil, "expect a case to fail: 'case-id: reason'; may be repeated")
-	root.Flags().StringVar(&f.json, "json", "", "also write the reports as JSON to this file")
-	root.Flags().StringVar(&f.junit, "junit", "", "also write the results as JUnit XML to this file")
-	root.Flags().StringVar(&f.markdown, "markdown", "", "also write the reports as Markdown to this file")
-	root.Flags().StringVar(&f.badge, "badge", "", "also write an SVG badge to this file (of one backend)")
+	root.Flags().StringVar(&f.require, "require", "", "`levels` that every backend must be granted, such as core,+tx,+durable")
+	f.Outputs.Flags(root.Flags().StringVar)
 	root.AddCommand(newListCommand(), newVerifyCommand(), newServeCommand())
 	return root
 }
@@ -79,21 +78,6 @@ func newListCommand() *cobra.Command {
 			return conformance.WriteList(cmd.OutOrStdout())
 		},
 	}
-}
-
-// options reads what a command line says of the suite.
-func (f flags) options() (conformance.Options, error) {
-	o := conformance.Options{Seed: f.seed}
-	if f.seed == 0 {
-		return o, errors.New("--seed: a seed is at least 1")
-	}
-	if f.run != "" {
-		var err error
-		if o.Select, err = regexp.Compile(f.run); err != nil {
-			return o, fmt.Errorf("--run: %w", err)
-		}
-	}
-	return o, nil
 }
 
 // waivers reads 'case-id: reason' texts.

@@ -4,12 +4,13 @@
 //
 //	conformance-runner                        # memory and sqlite
 //	conformance-runner --backend sqlite --run '^commit/' --seed 7
+//	conformance-runner --backend sqlite --require core,+tx,+durable
 //	conformance-runner --exec ./agent --json report.json -- arguments
 //	conformance-runner verify report.json --exec ./agent -- arguments
 //	conformance-runner list
 //
-// It exits 0 if every backend conforms, 1 if one doesn't, 2 if the suite could
-// not run or ran no case. The report goes to standard output; progress goes to
+// It exits 0 if every backend conforms, 1 if one doesn't or isn't granted a level
+// that --require names, 2 if the suite could not run or ran no case. The report goes to standard output; progress goes to
 // standard error, and only when that is a terminal. JSON, JUnit, Markdown and a
 // badge go to the files that flags name.
 //

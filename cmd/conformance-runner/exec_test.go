@@ -259,6 +259,9 @@ func TestTheTableFits(t *testing.T) {
 		if len([]rune(line)) > 80 {
 			t.Errorf("%d columns: %s", len([]rune(line)), line)
 		}
+		if strings.TrimRight(line, " ") != line {
+			t.Errorf("blanks at the end of %q", line)
+		}
 	}
 	if !strings.Contains(out, "+durable is not certified: this harness can't") {
 		t.Errorf("it doesn't say why +durable is not certified:\n%s", out)

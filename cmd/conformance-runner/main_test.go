@@ -66,6 +66,7 @@ func TestWhatCanNotRunExitsTwo(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{
 		{"--backend", "paper"}, {"--backend", ""}, {"--run", "("}, {"--run", "no/such-case", "--backend", "memory"},
+		{"--backend", "memory", "--require", "core,+speed"}, {"--backend", "memory", "--require", "tx"},
 		{"--seed", "0"}, {"--seed", "x"}, {"--no-such-flag"}, {"surplus"},
 		{"--backend", "memory", "--run", "^insert/taken", "--json", filepath.Join(t.TempDir(), "no", "such", "dir")},
 	} {
@@ -83,6 +84,25 @@ func TestSelectionIsTold(t *testing.T) {
 	}
 	if strings.Contains(out, "granted") {
 		t.Errorf("a level was granted by one case:\n%s", out)
+	}
+}
+
+// A required level that isn't granted is a failure, and the report that says so
+// is made again with the same demand.
+func TestRequiredLevels(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "report.json")
+	code, out := runIn(t, "--backend", "memory", "--require", "core,+tx,+durable", "--json", file)
+	for _, says := range []string{"memory: NOT WHAT IS REQUIRED: +durable is not certified;", "--require core,+tx,+durable"} {
+		if code != conformance.ExitNonConformant || !strings.Contains(out, says) {
+			t.Errorf("exit code %d, and it lacks %q:\n%s", code, says, out)
+		}
+	}
+	if code, out := runIn(t, "verify", file); code != conformance.ExitConformant || !strings.Contains(out, "memory: the same") {
+		t.Errorf("verify: exit code %d:\n%s", code, out)
+	}
+	if code, out := runIn(t, "--backend", "memory", "--require", "core,+tx,+wakes,+retention"); code != conformance.ExitConformant {
+		t.Errorf("exit code %d:\n%s", code, out)
 	}
 }
 

@@ -85,6 +85,9 @@ func (f flags) reproduce(s source) []string {
 	if f.run != "" {
 		line = append(line, "--run", f.run)
 	}
+	if f.require != "" {
+		line = append(line, "--require", f.require)
+	}
 	for _, w := range f.waive {
 		line = append(line, "--waive", w)
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -72,7 +73,7 @@ func verify(cmd *cobra.Command, file string, f flags) error {
 
 // again runs the certification of one report.
 func again(cmd *cobra.Command, was conformance.Report, f flags) (conformance.Report, error) {
-	f.seed, f.run, f.waive = was.Seed, was.Selected, nil
+	f.seed, f.run, f.waive, f.require = was.Seed, was.Selected, nil, levelNames(was.Required)
 	for _, id := range names(was.Waivers) {
 		f.waive = append(f.waive, id+": "+was.Waivers[id])
 	}
@@ -98,6 +99,15 @@ func again(cmd *cobra.Command, was conformance.Report, f flags) (conformance.Rep
 		}
 	}
 	return certifyOne(cmd, f, s)
+}
+
+// levelNames is what --require reads.
+func levelNames(levels []conformance.Level) string {
+	names := make([]string, len(levels))
+	for i, l := range levels {
+		names[i] = string(l)
+	}
+	return strings.Join(names, ",")
 }
 
 // readReports reads what --json wrote: a list of reports, or one.

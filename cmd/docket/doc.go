@@ -10,8 +10,15 @@
 //	docket signal --store docket.db order-7 3:review:1 '"approve"'
 //	docket cancel --store docket.db order-7
 //	docket recover --store docket.db order-7
+//	docket migrate --store postgres://localhost/app --schema docket
+//	docket migrate status --store postgres://localhost/app --schema docket
+//	docket migrate sql --schema docket
 //
-// A store is a file of adapters/sqlite-experimental; workers may be using it.
+// A store is a file of adapters/sqlite-experimental, or a schema of a PostgreSQL
+// database (--store postgres://…, --schema); workers may be using it. A password
+// is better in PGPASSWORD or ~/.pgpass than in the URL, which other users of the
+// machine can see.
+//
 // Nothing here needs the implementations of nodes: a graph is checked, drawn
 // and signalled by its structure. So the command drives no run, and publishes
 // no graph: both need the host's own program.

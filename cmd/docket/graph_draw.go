@@ -35,7 +35,7 @@ run has come: done, active, waiting, failed.`,
 			if !known {
 				return usage("--format %q: want mermaid or dot", format)
 			}
-			if (runID == "") != (store.path == "") {
+			if (runID == "") != (store.place == "") {
 				return usage("--store and --run go together")
 			}
 			if (runID == "") != (len(args) == 1) {

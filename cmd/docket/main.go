@@ -87,7 +87,7 @@ Exit codes: 0 done, 1 the answer is no, 2 wrong usage, 3 the store can't be used
 	graphs.AddCommand(checkCommand(), drawCommand())
 	runs := &cobra.Command{Use: "runs", Short: "Look at the runs of a store", RunE: needsSubcommand, Args: cobra.ArbitraryArgs}
 	runs.AddCommand(listCommand(), inspectCommand(), eventsCommand())
-	root.AddCommand(graphs, runs, signalCommand(), cancelCommand(), recoverCommand())
+	root.AddCommand(graphs, runs, signalCommand(), cancelCommand(), recoverCommand(), migrateCommand())
 	root.CompletionOptions.DisableDefaultCmd = true
 	return root
 }

@@ -103,12 +103,15 @@ func TestGraph(t *testing.T) {
 
 func TestRuns(t *testing.T) {
 	t.Parallel()
-	s := newStore(t)
+	onEachStore(t, testRuns)
+}
+
+func testRuns(t *testing.T, s *testStore) {
 	s.start("", "letter 1")
 	s.start("", "letter-2")
 	s.start("acme", "letter-3")
 	s.poison("letter-4")
-	at := func(args ...string) []string { return append(args, "--store", s.path) }
+	at := s.on
 
 	expect(t, exitDone, "letter 1|letter-2|asks 1 question|poisoned: max_claim_attempts_exceeded", at("runs", "list")...)
 	expect(t, exitDone, "letter-3", at("runs", "list", "--tenant", "acme")...)
@@ -119,7 +122,7 @@ func TestRuns(t *testing.T) {
 		t.Errorf("--poisoned lists:\n%s", out)
 	}
 	expect(t, exitDone, "There are more", at("runs", "list", "--limit", "1")...)
-	expect(t, exitDone, "status|waiting|question 1:ask:1|What now?|docket signal --store FILE 'letter 1' 1:ask:1 JSON", at("runs", "inspect", "letter 1")...)
+	expect(t, exitDone, "status|waiting|question 1:ask:1|What now?|docket signal --store STORE 'letter 1' 1:ask:1 JSON", at("runs", "inspect", "letter 1")...)
 	expect(t, exitDone, "poisoned|docket recover", at("runs", "inspect", "letter-4")...)
 	expect(t, exitNo, "not_found", at("runs", "inspect", "letter-3")...)
 	expect(t, exitDone, "run_initialized|interrupt_requested", at("runs", "events", "letter-2")...)
@@ -131,11 +134,14 @@ func TestRuns(t *testing.T) {
 
 func TestSignals(t *testing.T) {
 	t.Parallel()
-	s := newStore(t)
+	onEachStore(t, testSignals)
+}
+
+func testSignals(t *testing.T, s *testStore) {
 	for _, id := range []string{"jams", "ends", "cancelled"} {
 		s.start("", id)
 	}
-	at := func(args ...string) []string { return append(args, "--store", s.path) }
+	at := s.on
 
 	expect(t, exitNo, "not_found", at("signal", "ends", "1:ask:2", `"go"`)...)
 	expect(t, exitNo, "invalid_input|at most 8 characters", at("signal", "ends", "1:ask:1", `"much too long"`)...)
@@ -154,13 +160,16 @@ func TestSignals(t *testing.T) {
 
 func TestRecover(t *testing.T) {
 	t.Parallel()
-	s := newStore(t)
+	onEachStore(t, testRecover)
+}
+
+func testRecover(t *testing.T, s *testStore) {
 	s.poison("stuck")
-	expect(t, exitDone, "stuck: is due again", "recover", "stuck", "--store", s.path)
-	expect(t, exitDone, "stuck: was not poisoned", "recover", "stuck", "--store", s.path)
-	expect(t, exitNo, "not_found", "recover", "nothing", "--store", s.path)
+	expect(t, exitDone, "stuck: is due again", s.on("recover", "stuck")...)
+	expect(t, exitDone, "stuck: was not poisoned", s.on("recover", "stuck")...)
+	expect(t, exitNo, "not_found", s.on("recover", "nothing")...)
 	s.drain()
-	expect(t, exitDone, "waiting", "runs", "inspect", "stuck", "--store", s.path)
+	expect(t, exitDone, "waiting", s.on("runs", "inspect", "stuck")...)
 }
 
 func TestShellWord(t *testing.T) {

@@ -112,7 +112,7 @@ func printQuestion(out io.Writer, runID string, i run.Interrupt) error {
 		}
 		fmt.Fprintf(out, "  %s\n", text)
 	}
-	fmt.Fprintf(out, "  answer: docket signal --store FILE %s %s JSON\n", shellWord(runID), shellWord(i.ID))
+	fmt.Fprintf(out, "  answer: docket signal --store STORE %s %s JSON\n", shellWord(runID), shellWord(i.ID))
 	return nil
 }
 

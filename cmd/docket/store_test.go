@@ -53,23 +53,44 @@ func testGraph(t *testing.T) (graph.Graph, *node.Registry) {
 // testStore is a store with runs, and the engine that made them.
 type testStore struct {
 	t      *testing.T
-	path   string
+	flags  []string // that say which store it is
 	engine *engine.Engine
 	store  ports.Backend
 	ref    graph.Ref
 }
 
-// newStore makes a store that holds the published graph and no run.
-func newStore(t *testing.T) *testStore {
+// stores make a store of each kind that holds the published graph and no run.
+var stores = map[string]func(*testing.T) *testStore{"sqlite": newSQLite, "postgres": newPostgres}
+
+func onEachStore(t *testing.T, test func(*testing.T, *testStore)) {
+	for kind, open := range stores {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			test(t, open(t))
+		})
+	}
+}
+
+// on completes a command line by the flags of the store.
+func (s *testStore) on(args ...string) []string { return append(args, s.flags...) }
+
+func newSQLite(t *testing.T) *testStore {
 	t.Helper()
-	s := &testStore{t: t, path: filepath.Join(t.TempDir(), "docket.db")}
-	backend, err := sqlite.Open(t.Context(), sqlite.Config{Path: s.path})
+	path := filepath.Join(t.TempDir(), "docket.db")
+	backend, err := sqlite.Open(t.Context(), sqlite.Config{Path: path})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = backend.Close() })
-	s.store = backend
+	return fill(t, backend, []string{"--store", path})
+}
+
+// fill publishes the graph for two owners.
+func fill(t *testing.T, backend ports.Backend, flags []string) *testStore {
+	t.Helper()
+	s := &testStore{t: t, flags: flags, store: backend}
 	g, registry := testGraph(t)
+	var err error
 	if s.engine, err = engine.New(backend, registry, engine.Config{Mode: engine.ModeManual, Tenancy: engine.TenancyOptional}); err != nil {
 		t.Fatal(err)
 	}
@@ -99,20 +120,25 @@ func (s *testStore) drain() {
 	}
 }
 
-// poison takes a due run out of delivery by claiming it twice with a budget of
-// one, the first claim being over before the second.
+// poison takes a due run out of delivery by claiming it with a budget of one,
+// until the first claim has run out and the second need poisons.
 func (s *testStore) poison(id string) {
 	s.t.Helper()
 	if _, err := s.engine.StartRun(s.t.Context(), engine.StartRun{Graph: s.ref, RunID: id}); err != nil {
 		s.t.Fatal(err)
 	}
-	now := time.Now().Add(time.Hour)
-	for range 2 {
-		if _, err := s.store.ClaimRuns(s.t.Context(), ports.ClaimRuns{
-			Scope: ports.System(), Limit: 10, TTL: time.Second, MaxAttempts: 1, Now: now,
-		}); err != nil {
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); <-tick.C {
+		claimed, err := s.store.ClaimRuns(s.t.Context(), ports.ClaimRuns{
+			Scope: ports.System(), Limit: 10, TTL: time.Millisecond, MaxAttempts: 1, Now: time.Now(),
+		})
+		if err != nil {
 			s.t.Fatal(err)
 		}
-		now = now.Add(time.Hour)
+		if len(claimed.Poisoned) > 0 {
+			return
+		}
 	}
+	s.t.Fatalf("%s isn't poisoned", id)
 }

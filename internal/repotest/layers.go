@@ -58,7 +58,7 @@ var layers = []layer{
 	},
 	{name: "cmd/", sees: []string{"core", "ports", "engine", "adapters/", "adapters/pgx/pgxtest", "conformance"}, external: []string{"..."}},
 	{name: "examples", sees: []string{"core", "ports", "engine", "adapters/", "conformance"}, external: []string{"..."}},
-	{name: "internal/repotest", sees: []string{"core", "ports", "engine", "adapters/", "conformance", "cmd/", "examples"}, external: []string{"..."}},
+	{name: "internal/repotest", sees: []string{"core", "ports", "engine", "adapters/", "adapters/pgx/pgxtest", "conformance", "cmd/", "examples"}, external: []string{"..."}},
 }
 
 // coreOrder is the order of core's packages: each imports only packages before

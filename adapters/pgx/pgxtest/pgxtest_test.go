@@ -41,6 +41,57 @@ func TestDatabase(t *testing.T) {
 	}
 }
 
+// TestCrash stops a server under a client and starts it again: what was committed
+// is still there.
+func TestCrash(t *testing.T) {
+	t.Parallel()
+	server, err := pgxtest.Find(t.Context())
+	if errors.Is(err, pgxtest.ErrNone) && !pgxtest.Required() {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := server.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := server.Crash(); errors.Is(err, pgxtest.ErrForeign) {
+		if err := server.Resume(t.Context()); !errors.Is(err, pgxtest.ErrForeign) {
+			t.Errorf("Resume: %v", err)
+		}
+		t.Skip(err)
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := pgx.Connect(t.Context(), server.URL); err == nil {
+		t.Error("a crashed server lets somebody in")
+	}
+	if err := server.Resume(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	pool, err := pgxpool.New(t.Context(), server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pool.Close()
+	if _, err := pool.Exec(t.Context(), "CREATE TABLE kept ()"); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(server.Crash(), server.Resume(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	conn, err := pgx.Connect(t.Context(), server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.WithoutCancel(t.Context()))
+	if _, err := conn.Exec(t.Context(), "TABLE kept"); err != nil {
+		t.Errorf("what was committed before the crash: %v", err)
+	}
+}
+
 // TestDocker certifies the adapter on a server in Docker, in an image that is
 // built from what is installed here, because none can be pulled everywhere.
 func TestDocker(t *testing.T) {

@@ -26,11 +26,34 @@ type Server struct {
 	// Way says how it was found.
 	Way string
 
-	stop func() error
+	stop    func() error
+	cluster *cluster.Cluster // nil unless it is a throw-away one
 }
 
 // Close stops what Find started. It leaves a server of somebody else's alone.
 func (s *Server) Close() error { return s.stop() }
+
+// ErrForeign says that a server isn't ours to stop in the middle of a test.
+var ErrForeign = errors.New("pgxtest: only a throw-away cluster is crashed: this server is " +
+	URLVariable + "'s or runs in Docker")
+
+// Crash stops the server without a checkpoint or a word to its clients (mode
+// immediate), for tests of what survives that. It answers ErrForeign unless the
+// server is a throw-away cluster.
+func (s *Server) Crash() error {
+	if s.cluster == nil {
+		return ErrForeign
+	}
+	return s.cluster.Crash()
+}
+
+// Resume starts a crashed server again, at the same URL.
+func (s *Server) Resume(ctx context.Context) error {
+	if s.cluster == nil {
+		return ErrForeign
+	}
+	return s.cluster.Resume(ctx)
+}
 
 // Find finds a server, the first of the three ways that is there. It answers
 // ErrNone when none is, and another error when one is there and doesn't work.
@@ -48,7 +71,7 @@ func Find(ctx context.Context) (*Server, error) {
 	case err != nil:
 		return nil, err
 	}
-	return &Server{URL: c.URL("postgres"), Way: "a throw-away cluster", stop: c.Close}, nil
+	return &Server{URL: c.URL("postgres"), Way: "a throw-away cluster", stop: c.Close, cluster: c}, nil
 }
 
 // Required reports whether tests must not be skipped for want of a server.

@@ -16,7 +16,7 @@ var kills string
 func All() []Mutant {
 	all := slices.Concat(
 		scopeMutants, graphMutants, insertMutants, commitMutants, signalMutants, readMutants, claimMutants, holderMutants,
-		eventMutants, valueMutants, wakeMutants, pruneMutants, txMutants, lifeMutants, racyMutants,
+		eventMutants, valueMutants, wakeMutants, pruneMutants, txMutants, lifeMutants, declaredMutants, racyMutants,
 	)
 	byName := map[string][]string{}
 	for line := range strings.Lines(kills) {

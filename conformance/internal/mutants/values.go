@@ -38,6 +38,21 @@ var valueMutants = []Mutant{
 		}}},
 	{Name: "slices-kept", Clause: "VAL-1", Off: "The store keeps the document that a committer passed.",
 		rules: mendedCommit(func(_ model.Row, r *model.Row, req ports.CommitClaimed) { r.Run.Document = req.Transition.Run.Document })},
+	{Name: "inserted-slices-kept", Clause: "VAL-1", Off: "The store keeps the document that an inserter passed.",
+		rules: mendedInsert(func(r *model.Row, req ports.InsertRun) { r.Run.Document = req.Transition.Run.Document })},
+	{Name: "signalled-slices-kept", Clause: "VAL-1", Off: "The store keeps the document that a signaller passed.",
+		rules: mendedSignal(func(_ model.Row, r *model.Row, req ports.CommitUnclaimed) {
+			r.Run.Document = req.Transition.Run.Document
+		})},
+	{Name: "graph-slices-kept", Clause: "VAL-1", Off: "The store keeps the graph document that a publisher passed.",
+		rules: rules{saveGraph: func(s *model.State, req ports.SaveGraph) (ports.SavedGraph, error) {
+			got, err := s.SaveGraph(req)
+			if v, ok := s.Graph(req.Owner, req.Version.Ref); ok && err == nil && got.Created {
+				v.Document = req.Version.Document
+				s.PutGraph(req.Owner, v)
+			}
+			return got, err
+		}}},
 	{Name: "event-slices-kept", Clause: "VAL-1", Off: "The store keeps the payloads that an inserter passed.",
 		rules: mendedInsert(func(r *model.Row, req ports.InsertRun) {
 			r.Events = slices.Clone(r.Events)

@@ -4,6 +4,7 @@
 // with exactly the state of an undisturbed one.
 //
 // The workers are the test binary, started again with a role in its environment.
-// The store is a name with a scheme (sqlite:/path); -storm.store takes another
-// one of the schemes that openers knows. -storm.runs says how many runs.
+// The store is a name with a scheme (sqlite:/path, postgres://…): a new SQLite
+// file, and a database of a PostgreSQL server that pgxtest finds; -storm.store
+// takes another one in the place of the file. -storm.runs says how many runs.
 package storm

@@ -6,8 +6,8 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -19,19 +19,24 @@ type worker struct {
 	stdin  io.Closer
 	stderr *bytes.Buffer
 	read   chan struct{} // closed when its output has ended
-
-	killAt atomic.Int64 // the commit after which it is killed; 0: never
-	wait   atomic.Int64 // nanoseconds from that commit on
 }
 
-func startWorker(t *testing.T, store, journal string) *worker {
+// doom is when a worker is killed: a while after it began its nth call of a node,
+// which doesn't return, so that a kill always finds an attempt at work. What the
+// worker's other slots are at is left to chance. The zero doom is a long life.
+type doom struct {
+	call int
+	wait time.Duration
+}
+
+func startWorker(t *testing.T, store, journal string, d doom) *worker {
 	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	w := &worker{t: t, cmd: exec.CommandContext(t.Context(), exe), stderr: &bytes.Buffer{}, read: make(chan struct{})}
-	w.cmd.Env = append(os.Environ(), storeVariable+"="+store, journalVariable+"="+journal)
+	w.cmd.Env = append(os.Environ(), storeVariable+"="+store, journalVariable+"="+journal, hangVariable+"="+strconv.Itoa(d.call))
 	w.cmd.Stderr = w.stderr
 	if w.stdin, err = w.cmd.StdinPipe(); err != nil {
 		t.Fatal(err)
@@ -43,27 +48,16 @@ func startWorker(t *testing.T, store, journal string) *worker {
 	if err := w.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	go w.watch(stdout)
+	go w.watch(stdout, d.wait)
 	return w
 }
 
-// killAfter has the worker killed a while after it told its nth commit.
-func (w *worker) killAfter(n int, wait time.Duration) {
-	w.wait.Store(int64(wait))
-	w.killAt.Store(int64(n))
-}
-
-// watch counts the commits that the worker tells.
-func (w *worker) watch(stdout io.Reader) {
+// watch kills the worker a while after it says that it hangs.
+func (w *worker) watch(stdout io.Reader, wait time.Duration) {
 	defer close(w.read)
-	commits, doomed := int64(0), false
 	for lines := bufio.NewScanner(stdout); lines.Scan(); {
-		if strings.HasPrefix(lines.Text(), "commit") {
-			commits++
-		}
-		if at := w.killAt.Load(); at > 0 && commits >= at && !doomed {
-			doomed = true
-			<-time.After(time.Duration(w.wait.Load()))
+		if lines.Text() == hangs {
+			<-time.After(wait)
 			_ = w.cmd.Process.Kill()
 		}
 	}

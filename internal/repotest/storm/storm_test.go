@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/docket-go/docket/adapters/pgx/pgxtest"
 	"github.com/docket-go/docket/core/graph"
 	"github.com/docket-go/docket/core/reducer"
 	"github.com/docket-go/docket/core/run"
@@ -22,38 +23,49 @@ import (
 
 var (
 	runs  = flag.Int("storm.runs", 120, "runs to drive")
-	store = flag.String("storm.store", "", "the store, by a name that an opener knows; default: a new SQLite file")
+	store = flag.String("storm.store", "", "the store, by a name that an opener knows; default: a new SQLite file; TestStormOnPostgres finds its own")
 )
 
 const (
 	workers = 4
 	killed  = 2
-	// commitsPerRun is how many commits a worker makes for a run, about.
-	commitsPerRun = 6
+	// callsPerRun is how many calls of nodes a run needs.
+	callsPerRun = 5
 )
 
 // TestStorm lets four processes drive all runs and kills two of them.
 func TestStorm(t *testing.T) {
+	name := *store
+	if name == "" {
+		name = "sqlite:" + filepath.Join(t.TempDir(), "storm.db")
+	}
+	storm(t, name)
+}
+
+// TestStormOnPostgres does it on a PostgreSQL server.
+func TestStormOnPostgres(t *testing.T) {
+	storm(t, pgxtest.Database(t))
+}
+
+func storm(t *testing.T, name string) {
+	t.Helper()
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	chance := rand.New(rand.NewPCG(seed, 0))
-	dir := t.TempDir()
-	name, journal := *store, filepath.Join(dir, "journal")
-	if name == "" {
-		name = "sqlite:" + filepath.Join(dir, "storm.db")
-	}
+	journal := filepath.Join(t.TempDir(), "journal")
 	client := newClient(t, name)
 	prefix := fmt.Sprintf("storm-%x-", seed) // the store may hold others
 	startRuns(t, client, prefix)
 
 	began := time.Now()
+	dooms := make([]doom, workers)
+	for _, i := range chance.Perm(workers)[:killed] {
+		share := *runs * callsPerRun / workers
+		dooms[i] = doom{call: 1 + chance.IntN(max(share/8, 1)), wait: time.Duration(chance.IntN(5000)) * time.Microsecond}
+	}
 	fleet := make([]*worker, workers)
 	for i := range fleet {
-		fleet[i] = startWorker(t, name, journal)
-	}
-	for _, i := range chance.Perm(workers)[:killed] {
-		share := *runs * commitsPerRun / workers
-		fleet[i].killAfter(1+chance.IntN(max(share/4, 1)), time.Duration(chance.IntN(5000))*time.Microsecond)
+		fleet[i] = startWorker(t, name, journal, dooms[i])
 	}
 	stopAnswers := answer(t, client)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute+time.Duration(*runs)*200*time.Millisecond)
@@ -96,7 +108,7 @@ func asks(i int) bool { return i%4 == 0 }
 
 func newClient(t *testing.T, name string) *engine.Engine {
 	t.Helper()
-	nodes, err := registry(io.Discard)
+	nodes, err := registry(io.Discard, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

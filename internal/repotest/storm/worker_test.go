@@ -8,25 +8,32 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"strconv"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/docket-go/docket/adapters/pgx/pgxtest"
 	"github.com/docket-go/docket/core/node"
 	"github.com/docket-go/docket/core/schema"
 	"github.com/docket-go/docket/engine"
 )
 
-// The role of a worker: the store that it works on, and the file where it notes
-// its calls. Without them the binary runs its tests.
+// The role of a worker: the store that it works on, the file where it notes its
+// calls, and which of them hangs (0: none). Without them the binary runs its tests.
 const (
 	storeVariable   = "DOCKET_STORM_STORE"
 	journalVariable = "DOCKET_STORM_JOURNAL"
+	hangVariable    = "DOCKET_STORM_HANG"
 )
+
+// hangs is what a worker says when a call doesn't return.
+const hangs = "hangs"
 
 func TestMain(m *testing.M) {
 	store, isWorker := os.LookupEnv(storeVariable)
 	if !isWorker {
-		os.Exit(m.Run())
+		os.Exit(pgxtest.Run(m))
 	}
 	if err := work(store, os.Getenv(journalVariable)); err != nil {
 		fmt.Fprintln(os.Stderr, "worker:", err)
@@ -51,7 +58,11 @@ func work(store, journal string) error {
 		return err
 	}
 	defer f.Close()
-	registry, err := registry(f)
+	hang, err := strconv.ParseInt(os.Getenv(hangVariable), 10, 64)
+	if err != nil {
+		return err
+	}
+	registry, err := registry(f, hang)
 	if err != nil {
 		return err
 	}
@@ -64,15 +75,10 @@ func work(store, journal string) error {
 		ClaimTTL: claimTTL,
 		Slots:    8,
 		Logger:   slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})),
-		Observers: []engine.Observer{engine.ObserverFunc(func(_ context.Context, o engine.Observation) error {
-			_, err := fmt.Println("commit", o.Checkpoint.RunID(), o.Checkpoint.Seq())
-			return err
-		})},
 	})
 	if err != nil {
 		return err
 	}
-	fmt.Println("ready")
 	return e.Run(ctx)
 }
 
@@ -83,8 +89,10 @@ type call struct {
 }
 
 // registry returns the nodes. Each notes its call in one write, whatever becomes of
-// it, and takes a few milliseconds, so that a kill finds it at work.
-func registry(journal io.Writer) (*node.Registry, error) {
+// it, and takes a few milliseconds, so that a kill finds it at work. One of them
+// may hang.
+func registry(journal io.Writer, hang int64) (*node.Registry, error) {
+	var calls atomic.Int64
 	noted := func(do func(a node.Activation, in node.Input) (node.Result, error)) node.HandlerFunc {
 		return func(ctx context.Context, in node.Input) (node.Result, error) {
 			a, _ := node.Info(ctx)
@@ -94,6 +102,10 @@ func registry(journal io.Writer) (*node.Registry, error) {
 			}
 			if _, err := journal.Write(append(line, '\n')); err != nil {
 				return node.Result{}, err
+			}
+			if calls.Add(1) == hang {
+				fmt.Println(hangs)
+				<-ctx.Done()
 			}
 			select {
 			case <-time.After(3 * time.Millisecond):
