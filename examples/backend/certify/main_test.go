@@ -51,11 +51,11 @@ func testRecipe(t *testing.T, program string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var report conformance.Report
-	if err := json.Unmarshal(data, &report); err != nil {
-		t.Fatal(err)
+	var reports []conformance.Report
+	if err := json.Unmarshal(data, &reports); err != nil || len(reports) != 1 {
+		t.Fatalf("%d reports, %v", len(reports), err)
 	}
-	if report.Backend != "example" || report.Seed != 42 || report.Count(conformance.Pass) == 0 {
+	if report := reports[0]; report.Backend != "example" || report.Seed != 42 || report.Count(conformance.Pass) == 0 {
 		t.Errorf("%s, seed %d: %s", report.Backend, report.Seed, report.Sentence())
 	}
 }
