@@ -11,7 +11,8 @@
 //		})
 //	}
 //
-// Without go test, Check returns a Report and Main is a whole program.
+// Without go test, Check returns a Report and Main is a whole program. Benchmark
+// measures the same shapes on every backend, and judges nothing.
 //
 // # Cases
 //
@@ -28,7 +29,9 @@
 // or the harness lacks the hook), is waived, or is an error: the harness broke
 // and nothing was learnt about the backend. A Level is granted only if every case
 // of it ran and passed. Three questions (transaction atomicity, claim fencing,
-// checkpoint sequencing) are answered by clause and can't be waived.
+// checkpoint sequencing) are answered by clause and can't be waived. A clause about
+// an optional capability is proved only by cases that require the capability.
+// Options.Require names levels without which the exit code says no.
 //
 // # How it is tested
 //

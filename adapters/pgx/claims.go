@@ -9,6 +9,29 @@ import (
 	"github.com/docket-go/docket/ports"
 )
 
+// class is the rows of one kind of due run, and their order.
+type class struct{ rows, order string }
+
+// Times and limits are sub-selects, so that the planner estimates alike with and
+// without the parameters, and the server keeps one plan: to plan a claim takes
+// as long as to execute it.
+const (
+	claimTime  = `(SELECT coalesce($1::timestamptz, statement_timestamp()))`
+	claimLimit = `(SELECT $2::bigint)`
+)
+
+var (
+	readyRuns = class{
+		rows:  `SELECT id, wake_at AS eligible, true AS ready FROM docket.docket_runs WHERE wake_at <= ` + claimTime,
+		order: ` ORDER BY wake_at, run_id`,
+	}
+	expiredRuns = class{
+		rows: `SELECT id, claim_end AS eligible, false AS ready FROM docket.docket_runs
+			WHERE claim_token IS NOT NULL AND claim_end < ` + claimTime,
+		order: ` ORDER BY claim_end, run_id`,
+	}
+)
+
 // claimRuns is one statement. The preferred class is served first and leaves the
 // other one a place when there are two (CLM-4): so "kept" takes that place,
 // "first" what remains of the limit, and "second" what "first" left over. Each
@@ -18,42 +41,24 @@ import (
 // Rows of the UPDATE are sorted and returned at its end; when there are none,
 // one row carries the time. The ids go through an
 // array, because the planner takes a table of unknown size for a large one.
-const claimRuns = `
+func claimRuns(preferred, other class) string {
+	return `
 	WITH kept AS MATERIALIZED (
-		SELECT id, eligible, ready FROM (
-			SELECT id, wake_at AS eligible, true AS ready FROM docket.docket_runs
-			WHERE $4::boolean AND ` + isReady + ` ORDER BY wake_at, run_id LIMIT least($2 - 1, 1) FOR UPDATE SKIP LOCKED) r
-		UNION ALL
-		SELECT id, eligible, ready FROM (
-			SELECT id, claim_end AS eligible, false AS ready FROM docket.docket_runs
-			WHERE NOT $4 AND ` + isExpired + ` ORDER BY claim_end, run_id LIMIT least($2 - 1, 1) FOR UPDATE SKIP LOCKED) e
+		` + other.rows + other.order + `
+		LIMIT least(` + claimLimit + ` - 1, 1) FOR UPDATE SKIP LOCKED
 	), first AS MATERIALIZED (
-		SELECT id, eligible, ready FROM (
-			SELECT id, wake_at AS eligible, true AS ready FROM docket.docket_runs
-			WHERE NOT $4 AND ` + isReady + ` ORDER BY wake_at, run_id
-			LIMIT $2 - (SELECT count(*) FROM kept) FOR UPDATE SKIP LOCKED) r
-		UNION ALL
-		SELECT id, eligible, ready FROM (
-			SELECT id, claim_end AS eligible, false AS ready FROM docket.docket_runs
-			WHERE $4 AND ` + isExpired + ` ORDER BY claim_end, run_id
-			LIMIT $2 - (SELECT count(*) FROM kept) FOR UPDATE SKIP LOCKED) e
+		` + preferred.rows + preferred.order + `
+		LIMIT ` + claimLimit + ` - (SELECT count(*) FROM kept) FOR UPDATE SKIP LOCKED
 	), second AS MATERIALIZED (
-		SELECT id, eligible, ready FROM (
-			SELECT id, wake_at AS eligible, true AS ready FROM docket.docket_runs
-			WHERE $4 AND ` + isReady + ` AND id <> ALL (ARRAY(SELECT id FROM kept)) ORDER BY wake_at, run_id
-			LIMIT $2 - (SELECT count(*) FROM kept) - (SELECT count(*) FROM first) FOR UPDATE SKIP LOCKED) r
-		UNION ALL
-		SELECT id, eligible, ready FROM (
-			SELECT id, claim_end AS eligible, false AS ready FROM docket.docket_runs
-			WHERE NOT $4 AND ` + isExpired + ` AND id <> ALL (ARRAY(SELECT id FROM kept)) ORDER BY claim_end, run_id
-			LIMIT $2 - (SELECT count(*) FROM kept) - (SELECT count(*) FROM first) FOR UPDATE SKIP LOCKED) e
+		` + other.rows + ` AND id <> ALL (ARRAY(SELECT id FROM kept))` + other.order + `
+		LIMIT ` + claimLimit + ` - (SELECT count(*) FROM kept) - (SELECT count(*) FROM first) FOR UPDATE SKIP LOCKED
 	), chosen AS MATERIALIZED (
 		TABLE kept UNION ALL TABLE first UNION ALL TABLE second
 	), changed AS (
 		UPDATE docket.docket_runs SET wake_at = NULL,
 			claim_token = CASE WHEN attempts < $3 THEN gen_random_uuid()::text END,
 			claimed_at = CASE WHEN attempts < $3 THEN coalesce($1::timestamptz, statement_timestamp()) END,
-			claim_end = CASE WHEN attempts < $3 THEN coalesce($1, statement_timestamp()) + $5::interval END,
+			claim_end = CASE WHEN attempts < $3 THEN coalesce($1, statement_timestamp()) + $4::interval END,
 			poisoned_at = CASE WHEN attempts < $3 THEN NULL ELSE coalesce($1, statement_timestamp()) END,
 			poison_reason = CASE WHEN attempts < $3 THEN NULL ELSE '` + string(ports.PoisonAttempts) + `' END,
 			attempts = CASE WHEN attempts < $3 THEN attempts + 1 ELSE attempts END
@@ -64,11 +69,7 @@ const claimRuns = `
 	FROM (SELECT coalesce($1, statement_timestamp()) AS now) clock
 		LEFT JOIN (changed r JOIN chosen c ON c.id = r.id) ON true
 	ORDER BY c.eligible, r.run_id`
-
-const (
-	isReady   = `wake_at <= coalesce($1::timestamptz, statement_timestamp())`
-	isExpired = `claim_token IS NOT NULL AND claim_end < coalesce($1::timestamptz, statement_timestamp())`
-)
+}
 
 // ClaimRuns leases due runs in one statement (CLM-2). It returns after the
 // server has committed, so no holder can meet a claim that isn't stored yet.
@@ -78,9 +79,12 @@ func (b *Backend) ClaimRuns(ctx context.Context, req ports.ClaimRuns) (ports.Cla
 		return ports.Claimed{}, err
 	}
 	req = req.Normal()
+	sql := b.sql.claimReady
+	if req.Prefer == ports.ClassExpired {
+		sql = b.sql.claimExpired
+	}
 	var claimed ports.Claimed
-	err := b.query(ctx, op, writing, b.sql.claim,
-		[]any{clock(req.Now), req.Limit, req.MaxAttempts, req.Prefer == ports.ClassExpired, req.TTL},
+	err := b.query(ctx, op, writing, sql, []any{clock(req.Now), req.Limit, req.MaxAttempts, req.TTL},
 		func(rows pgx.Rows) error { return scanOutcome(rows, &claimed) })
 	if err != nil {
 		return ports.Claimed{}, err

@@ -117,8 +117,8 @@ func plannedStatements(b *Backend) map[string]planned {
 		sql, args := b.sql.listRuns(r)
 		return planned{sql: sql, args: args}
 	}
-	claim := func(limit int, expired bool) planned {
-		return planned{sql: b.sql.claim, args: []any{epoch, limit, int64(5), expired, time.Minute}, more: 3*claims + 3*float64(limit)}
+	claim := func(sql string, limit int) planned {
+		return planned{sql: sql, args: []any{epoch, limit, int64(5), time.Minute}, more: 3*claims + 3*float64(limit)}
 	}
 	run, r := "run-2000", record.Run{ID: "run-2", CheckpointSeq: 4, EventSeq: 9, StartedAt: epoch.Add(-2 * time.Second), Graph: version("g", `{"id":"g"}`).Ref}
 	keep, end := next(r, record.ScheduleRetain), ended(r)
@@ -126,9 +126,9 @@ func plannedStatements(b *Backend) map[string]planned {
 	// Half of the store is expired, with all its events: pruning's worst case.
 	half, never := epoch.Add(-time.Duration(*planRuns/2)*time.Second), epoch.AddDate(-10, 0, 0)
 	return map[string]planned{
-		"claim 1":              claim(1, false),
-		"claim 10":             claim(10, false),
-		"claim 10, expired":    claim(10, true),
+		"claim 1":              claim(b.sql.claimReady, 1),
+		"claim 10":             claim(b.sql.claimReady, 10),
+		"claim 10, expired":    claim(b.sql.claimExpired, 10),
 		"commit, retain":       {sql: b.sql.retain, args: f.args(&keep, epoch, time.Minute)},
 		"commit, release":      {sql: b.sql.release, args: f.args(&end, epoch, "done", epoch, false, nil)},
 		"refresh":              {sql: b.sql.refresh, args: []any{run, "token", nil, epoch, time.Minute}},

@@ -92,6 +92,33 @@ func TestPruneLeavesLockedRows(t *testing.T) {
 	}
 }
 
+// TestPruneWorksThroughABacklog: a batch looks only at the oldest expired runs,
+// and yet each one makes progress until nothing is left.
+func TestPruneWorksThroughABacklog(t *testing.T) {
+	t.Parallel()
+	b := openFresh(t)
+	fill(t, b, 100)
+	const expired, events, batch = 96, 2 * 96, 7
+	req := ports.Prune{Policy: ports.Retention{Runs: time.Hour}, Batch: batch, Now: epoch.Add(2 * time.Hour)}
+	var sum ports.Pruned
+	for more := true; more; {
+		got, err := b.Prune(t.Context(), req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Runs+got.Expired == 0 && got.More {
+			t.Fatalf("a batch without progress after %+v", sum)
+		}
+		if got.Runs > batch || got.Expired > batch {
+			t.Errorf("a batch of %d removed %+v", batch, got)
+		}
+		sum.Runs, sum.Expired, sum.Events, more = sum.Runs+got.Runs, sum.Expired+got.Expired, sum.Events+got.Events, got.More
+	}
+	if sum.Runs != expired || sum.Expired != events || sum.Events != 0 {
+		t.Errorf("removed %+v; want %d runs and their %d events", sum, expired, events)
+	}
+}
+
 // TestPruneIsRepeated when a run was inserted on a version that was about to go.
 func TestPruneIsRepeated(t *testing.T) {
 	t.Parallel()

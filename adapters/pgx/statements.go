@@ -10,7 +10,8 @@ type statements struct {
 	saveGraph, compareGraph, fetchGraph           string
 	insertRun, retain, release, signal, recover   string
 	fetchRun, summary, visible                    string
-	claim, refresh, giveBack, abandon             string
+	claimReady, claimExpired                      string
+	refresh, giveBack, abandon                    string
 	eventPage, oneEvent, latestEvent              string
 	pruneTurn, pruneEvents, pruneRuns, pruneGraph string
 	pruneWaiting                                  string
@@ -42,7 +43,8 @@ func statementsOf(p place, notify bool) *statements {
 		insertRun: text(insertRun), retain: text(retainRun), release: text(releaseRun),
 		signal: text(signalRun), recover: text(recoverRun),
 		fetchRun: text(selectRun + oneVisibleRun), summary: text(selectSummary + oneVisibleRun), visible: text(visibleRun),
-		claim: text(claimRuns), refresh: text(refreshClaim), giveBack: text(releaseClaim), abandon: text(abandonClaim),
+		claimReady: text(claimRuns(readyRuns, expiredRuns)), claimExpired: text(claimRuns(expiredRuns, readyRuns)),
+		refresh: text(refreshClaim), giveBack: text(releaseClaim), abandon: text(abandonClaim),
 		eventPage: text(selectPage), oneEvent: text(selectEvent), latestEvent: text(selectLatest),
 		pruneTurn: text(pruneTurn), pruneEvents: text(pruneEvents), pruneRuns: text(pruneRuns), pruneGraph: text(pruneGraphs),
 		pruneWaiting: text(pruneWaiting),

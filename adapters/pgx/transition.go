@@ -38,5 +38,7 @@ func (c *eventColumns) args(events []record.Event, more ...any) []any {
 		c.types[i], c.steps[i], c.times[i], c.encodings[i] = e.Type, e.Step, e.Time, string(e.Encoding)
 		c.checksums[i], c.payloads[i] = e.Checksum[:], blob(e.Payload)
 	}
-	return append([]any{c.types, c.steps, c.times, c.encodings, c.checksums, c.payloads}, more...)
+	args := make([]any, 0, 6+len(more))
+	args = append(args, c.types, c.steps, c.times, c.encodings, c.checksums, c.payloads)
+	return append(args, more...)
 }

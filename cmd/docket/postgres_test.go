@@ -6,11 +6,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	postgres "github.com/docket-go/docket/adapters/pgx"
 	"github.com/docket-go/docket/adapters/pgx/pgxtest"
+	"github.com/docket-go/docket/core/run"
+	"github.com/docket-go/docket/engine"
 )
 
 func TestMain(m *testing.M) { os.Exit(pgxtest.Run(m)) }
@@ -37,17 +40,55 @@ func newPostgres(t *testing.T) *testStore {
 	return fill(t, backend, at)
 }
 
+// TestSignalWakes answers a question from the command line: a worker that looks
+// for work every 20 seconds goes on at once.
+func TestSignalWakes(t *testing.T) {
+	t.Parallel()
+	s := newPostgres(t)
+	s.start("", "letter")
+	const poll = 20 * time.Second
+	_, nodes := testGraph(t)
+	worker, err := engine.New(s.store, nodes, engine.Config{Poll: poll})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- worker.Run(ctx) }()
+	defer func() {
+		stop()
+		if err := <-done; err != nil {
+			t.Errorf("Run: %v", err)
+		}
+	}()
+	// A run that the worker is handed at its start shows that it is at work.
+	if _, err := s.engine.StartRun(ctx, engine.StartRun{Graph: s.ref, RunID: "first"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := worker.AwaitRun(ctx, engine.AwaitRun{RunID: "first"}); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	for _, id := range []string{"letter", "first"} {
+		expect(t, exitDone, "answered", s.on("signal", id, "1:ask:1", `"go"`)...)
+		r, err := worker.AwaitRun(ctx, engine.AwaitRun{RunID: id})
+		if took := time.Since(began); err != nil || r.Status != run.Done || took > poll/2 {
+			t.Errorf("%s is %s after %v, %v", id, r.Status, took, err)
+		}
+	}
+}
+
 func TestMigrate(t *testing.T) {
 	t.Parallel()
 	source := pgxtest.Database(t)
 	at := func(args ...string) []string { return append(args, "--store", source, "--schema", oddSchema) }
-	run := "docket migrate --store 'postgres://"
+	command := "docket migrate --store 'postgres://"
 
-	expect(t, exitStore, "has no tables|"+run+"|--schema 'Docket \"1\"'", at("runs", "list")...)
-	expect(t, exitNo, "has no tables|"+run, at("migrate", "status")...)
+	expect(t, exitStore, "has no tables|"+command+"|--schema 'Docket \"1\"'", at("runs", "list")...)
+	expect(t, exitNo, "has no tables|"+command, at("migrate", "status")...)
 	expect(t, exitDone, "from version 0 to 1", at("migrate", "--to", "1")...)
-	expect(t, exitStore, "is at version 1, this docket works with|"+run, at("runs", "list")...)
-	expect(t, exitNo, "is at version 1|"+run, at("migrate", "status")...)
+	expect(t, exitStore, "is at version 1, this docket works with|"+command, at("runs", "list")...)
+	expect(t, exitNo, "is at version 1|"+command, at("migrate", "status")...)
 	expect(t, exitDone, "from version 1 to", at("migrate")...)
 	expect(t, exitDone, "is at version", at("migrate")...)
 	expect(t, exitDone, "the one that this docket works with", at("migrate", "status")...)
