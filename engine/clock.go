@@ -7,7 +7,7 @@ import (
 	"github.com/docket-go/docket/core/value"
 )
 
-// storeClock knows the store's time (0004). In production it keeps an offset to
+// storeClock knows the store's time (ADR 0004). In production it keeps an offset to
 // the process's monotonic clock, corrected by every answer; with an injected
 // clock it is that clock, and the store is told what time it is.
 type storeClock struct {

@@ -18,7 +18,7 @@
 //   - Stopping a process is never an outcome of a run: its claims are given back
 //     with their attempt.
 //   - Moments carry the store's time, kept by the monotonic clock between answers:
-//     a skewed host neither steals claims nor writes the past (0004).
+//     a skewed host neither steals claims nor writes the past (ADR 0004).
 //   - A node, an observer, an executor or a callback that panics, hangs or exits
 //     its goroutine harms nothing but itself.
 //

@@ -61,7 +61,7 @@ const (
 	FailureState         FailureCode = "invalid_state"           // a reduced value breaks its field's schema
 	FailureGuard         FailureCode = "guard_evaluation_failed" // a guard names what the graph lacks
 	FailureSupersteps    FailureCode = "max_supersteps_exceeded" // the graph's or the host's bound
-	FailurePolicy        FailureCode = "invalid_policy"          // a policy that can't be applied
+	FailurePolicy        FailureCode = "invalid_policy"          // a policy that can't be applied; the compiler refuses it first, so no run of this version has it
 	FailureOutput        FailureCode = "output_missing"          // a required output has no value
 	FailureOutputInvalid FailureCode = "output_invalid"          // an output breaks its schema
 	FailureTooLarge      FailureCode = "run_too_large"           // the run outgrew its limit

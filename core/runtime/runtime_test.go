@@ -381,27 +381,6 @@ func TestTooLarge(t *testing.T) {
 	}
 }
 
-// TestEstimatesAreUpperBounds is what the size check rests on.
-func TestEstimatesAreUpperBounds(t *testing.T) {
-	g := diamond(t)
-	limits := runtime.Limits{MaxRunBytes: 4200}
-	for n := range 400 {
-		text := strings.Repeat("\x01", n*2)
-		s, err := runtime.Plan(g, start(t, g), limits, now)
-		if err != nil {
-			t.Fatal(err)
-		}
-		m := update(t, s, now, wrote("r:1:a", "xs", map[string]any{"s": text}), wrote("r:1:b", "xs", map[string]any{}))
-		doc, err := m.Document()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if m.Run.Failure == nil && len(doc) > 4200 {
-			t.Fatalf("%d bytes of text: a document of %d bytes passed", len(text), len(doc))
-		}
-	}
-}
-
 func TestLimitPrecedence(t *testing.T) {
 	for _, c := range []struct{ policy, host, want int64 }{
 		{0, 0, 0}, {3, 0, 3}, {0, 2, 2}, {3, 2, 2}, {2, 3, 2}, {2, -1, 2}, {0, -1, 0},

@@ -131,7 +131,7 @@ func payloadAtMost(p run.Payload) int64 {
 	case run.Completed:
 		n += int64(len(p.Outputs))*(128+entryFrame) + barriersAtMost(p.Unsatisfied)
 	case run.ChannelUpdated:
-		n += int64(len(p.Writers)) * (128 + entryFrame)
+		n += int64(len(p.Writers)+len(p.Repeated)) * (128 + entryFrame)
 	case run.Checkpoint:
 		n += int64(len(p.Tasks))*ids + int64(len(p.Finished))*(128+entryFrame)
 	}

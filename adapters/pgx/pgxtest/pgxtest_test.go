@@ -96,7 +96,7 @@ func TestCrash(t *testing.T) {
 // built from what is installed here, because none can be pulled everywhere.
 func TestDocker(t *testing.T) {
 	if os.Getenv("CI") == "" && os.Getenv("DOCKET_TEST_DOCKER") != "1" {
-		t.Skip("it builds an image: set DOCKET_TEST_DOCKER=1")
+		t.Skip("it builds an image: set DOCKET_TEST_DOCKER=1 to run it")
 	}
 	if exec.Command("docker", "info").Run() != nil {
 		t.Skip("no Docker here")
