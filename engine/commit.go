@@ -22,6 +22,7 @@ func (v *vehicle) commit(m *runtime.Moment) bool {
 	retains := t.Schedule.Kind == record.ScheduleRetain
 	if !retains {
 		v.renewal.expectEnd()
+		v.leaveSlot()
 	}
 	now, landed, ours := v.send(ports.CommitClaimed{
 		Scope: ports.System(), RunID: m.Run.ID, Token: v.lease.Token,

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"log/slog"
+	"runtime"
 	"time"
 
 	"github.com/docket-go/docket/ports"
@@ -62,6 +63,7 @@ func (p *dispatcher) look(ctx context.Context) time.Duration {
 			p.d.pulse.saturated()
 			return poll
 		}
+		p.settle()
 		n := p.d.slots.take(maxClaim)
 		if n == 0 {
 			return poll
@@ -71,6 +73,17 @@ func (p *dispatcher) look(ctx context.Context) time.Duration {
 		}
 	}
 	return poll
+}
+
+func (p *dispatcher) settle() {
+	for n := -1; ; {
+		free := p.d.slots.free()
+		if free == n {
+			return
+		}
+		n = free
+		runtime.Gosched()
+	}
 }
 
 // fill claims for n taken slots and starts a vehicle a lease. All leases of the

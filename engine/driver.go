@@ -174,6 +174,7 @@ func (d *driver) leave(v *vehicle) {
 // park runs a vehicle in its slot until it has ended.
 func (d *driver) park(s *session, v *vehicle) {
 	defer s.vehicles.Done()
-	defer d.slots.give(1)
+	v.slots = d.slots
+	defer v.freeSlot()
 	v.drive()
 }

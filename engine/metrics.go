@@ -97,7 +97,7 @@ func labels(pairs ...string) metric.MeasurementOption {
 }
 
 func count(c metric.Int64Counter, n int64, pairs ...string) {
-	if n > 0 {
+	if n > 0 && c.Enabled(context.Background()) {
 		c.Add(context.Background(), n, labels(pairs...))
 	}
 }

@@ -9,14 +9,20 @@ import (
 	"github.com/docket-go/docket/ports"
 )
 
-// slots counts the runs this process may drive at once. Nothing is claimed ahead
-// of a free slot, so no claim runs out in a queue.
+// slots counts the runs this process may execute at once. Nothing is claimed
+// ahead of a free slot, so no claim runs out in a queue.
+//
+// A run that only has to be stored, under a commit that gives its claim back,
+// executes nothing any more: its slot is free for the next claim while the store
+// writes. As many runs as there are slots may be on their way out so; a store
+// that takes claims faster than commits isn't flooded.
 type slots struct {
 	freed chan struct{} // a hint, of capacity one
 
-	mu    sync.Mutex
-	total int
-	used  int
+	mu      sync.Mutex
+	total   int
+	used    int
+	leaving int
 }
 
 func newSlots(total int) *slots {
@@ -27,7 +33,7 @@ func newSlots(total int) *slots {
 func (s *slots) take(most int) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	n := min(most, s.total-s.used)
+	n := max(0, min(most, s.total-s.used, 5*s.total-s.used-s.leaving))
 	s.used += n
 	return n
 }
@@ -40,6 +46,28 @@ func (s *slots) give(n int) {
 	s.used -= n
 	s.mu.Unlock()
 	hint(s.freed)
+}
+
+// leave frees the slot of a run that is on its way out, until left.
+func (s *slots) leave() {
+	s.mu.Lock()
+	s.used--
+	s.leaving++
+	s.mu.Unlock()
+	hint(s.freed)
+}
+
+func (s *slots) left() {
+	s.mu.Lock()
+	s.leaving--
+	s.mu.Unlock()
+	hint(s.freed)
+}
+
+func (s *slots) free() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return min(s.total-s.used, 5*s.total-s.used-s.leaving)
 }
 
 func (s *slots) inUse() int {

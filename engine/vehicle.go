@@ -29,6 +29,9 @@ type vehicle struct {
 	seq     atomic.Int64    // the sequence as last committed under this claim
 	renewal *renewal
 
+	slots   *slots // nil: it has no slot to give back
+	leaving bool   // the slot is free already
+
 	ctx      context.Context // ends with a cause
 	cancel   context.CancelCauseFunc
 	span     trace.Span
@@ -209,6 +212,23 @@ func (v *vehicle) stop() {
 		return
 	}
 	v.release()
+}
+
+// leaveSlot frees the slot when all that is left is to store the run and let it
+// go.
+func (v *vehicle) leaveSlot() {
+	if v.slots != nil && !v.leaving {
+		v.leaving = true
+		v.slots.leave()
+	}
+}
+
+func (v *vehicle) freeSlot() {
+	if v.leaving {
+		v.slots.left()
+	} else {
+		v.slots.give(1)
+	}
 }
 
 func (v *vehicle) log(message string, err error) {

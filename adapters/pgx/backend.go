@@ -19,6 +19,9 @@ type Backend struct {
 	place place
 	wakes *wakes
 
+	inserts *group[*ports.InsertRun, ports.Inserted]
+	commits *group[*ports.CommitClaimed, ports.Committed]
+
 	// explicit: the server's default isolation or mode isn't what statements
 	// need, so each travels inside BEGIN and COMMIT.
 	explicit bool
@@ -55,6 +58,7 @@ func New(ctx context.Context, pool *pgxpool.Pool, cfg Config) (*Backend, error) 
 		closed: make(chan struct{}),
 	}
 	b.roles = roles{db: b, sql: statementsOf(b.place, !cfg.PollOnly)}
+	b.inserts, b.commits = b.groupInserts(), b.groupCommits()
 	b.wakes = newWakes(b.listenConfig(), b.place.channel(), cfg.Heartbeat)
 	if err := b.examine(ctx); err != nil {
 		return nil, err

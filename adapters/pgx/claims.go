@@ -27,10 +27,18 @@ var (
 	}
 	expiredRuns = class{
 		rows: `SELECT id, claim_end AS eligible, false AS ready FROM docket.docket_runs
-			WHERE claim_token IS NOT NULL AND claim_end < ` + claimTime,
+			WHERE id = ANY ((SELECT ids FROM expired)::bigint[]) AND claim_token IS NOT NULL AND claim_end < ` + claimTime,
 		order: ` ORDER BY claim_end, run_id`,
 	}
 )
+
+// expiredIDs reads the claimed rows in the order of their index. The order and a
+// limit that isn't known beforehand, and is none, keep the planner from a bitmap,
+// whatever it knows of the table: every claim leaves a dead entry in this index,
+// and only a plain scan makes the next one pass them by.
+const expiredIDs = `
+	SELECT ARRAY(SELECT id FROM docket.docket_runs WHERE claim_token IS NOT NULL AND claim_end < ` + claimTime + `
+		ORDER BY run_id LIMIT (SELECT NULL::bigint)) AS ids`
 
 // claimRuns is one statement. The preferred class is served first and leaves the
 // other one a place when there are two (CLM-4): so "kept" takes that place,
@@ -43,7 +51,8 @@ var (
 // array, because the planner takes a table of unknown size for a large one.
 func claimRuns(preferred, other class) string {
 	return `
-	WITH kept AS MATERIALIZED (
+	WITH expired AS MATERIALIZED (` + expiredIDs + `
+	), kept AS MATERIALIZED (
 		` + other.rows + other.order + `
 		LIMIT least(` + claimLimit + ` - 1, 1) FOR UPDATE SKIP LOCKED
 	), first AS MATERIALIZED (

@@ -45,6 +45,19 @@ func timeOf(t pgtype.Timestamptz) time.Time {
 	return t.Time.UTC()
 }
 
+// timeColumn, textColumn and limitColumn are elements of a column in which some
+// may be missing.
+func timeColumn(t time.Time) pgtype.Timestamptz {
+	return pgtype.Timestamptz{Time: t, Valid: !t.IsZero()}
+}
+
+func textColumn(s string) pgtype.Text { return pgtype.Text{String: s, Valid: s != ""} }
+
+func limitColumn(s ports.Scope) pgtype.Text {
+	key, limited := limitedTo(s).(string)
+	return pgtype.Text{String: key, Valid: limited}
+}
+
 // optional is the column form of a time that may be missing.
 func optional(t time.Time) any {
 	if t.IsZero() {

@@ -67,11 +67,15 @@ const (
 
 // CommitClaimed replaces a claimed run by its next transition (RUN-2).
 func (r roles) CommitClaimed(ctx context.Context, req ports.CommitClaimed) (ports.Committed, error) {
-	const op = "CommitClaimed"
 	if err := req.Check(); err != nil {
 		return ports.Committed{}, err
 	}
 	req = req.Normal()
+	return r.commitClaimed(ctx, &req)
+}
+
+func (r roles) commitClaimed(ctx context.Context, req *ports.CommitClaimed) (ports.Committed, error) {
+	const op = "CommitClaimed"
 	f := fence{op: op, scope: req.Scope, runID: req.RunID, token: req.Token, seq: req.ExpectedSeq}
 	if req.Transition.Schedule.Kind != record.ScheduleRetain {
 		return r.leave(ctx, f, r.sql.release, &req.Transition, clock(req.Now))

@@ -34,13 +34,17 @@ const insertRun = `
 	SELECT (SELECT count(*) FROM version), i.now, i.claim_end, $told(i.wake_at <= i.now)told
 	FROM (SELECT 1) one LEFT JOIN changed i ON true`
 
-// InsertRun stores a new run with its first events and its wake or claim.
+// InsertRun stores a new run with its first events and its wake or claim (RUN-1).
 func (r roles) InsertRun(ctx context.Context, req ports.InsertRun) (ports.Inserted, error) {
-	const op = "InsertRun"
 	if err := req.Check(); err != nil {
 		return ports.Inserted{}, err
 	}
 	req = req.Normal()
+	return r.insertRun(ctx, &req)
+}
+
+func (r roles) insertRun(ctx context.Context, req *ports.InsertRun) (ports.Inserted, error) {
+	const op = "InsertRun"
 	t := &req.Transition
 	var token any
 	if req.Claim.Token != "" {

@@ -9,6 +9,7 @@ type statements struct {
 
 	saveGraph, compareGraph, fetchGraph           string
 	insertRun, retain, release, signal, recover   string
+	insertGroup, commitGroup                      string
 	fetchRun, summary, visible                    string
 	claimReady, claimExpired                      string
 	refresh, giveBack, abandon                    string
@@ -41,7 +42,7 @@ func statementsOf(p place, notify bool) *statements {
 
 		saveGraph: text(saveGraph), compareGraph: text(compareGraph), fetchGraph: text(fetchGraph),
 		insertRun: text(insertRun), retain: text(retainRun), release: text(releaseRun),
-		signal: text(signalRun), recover: text(recoverRun),
+		insertGroup: text(insertGroup), commitGroup: text(commitGroup), signal: text(signalRun), recover: text(recoverRun),
 		fetchRun: text(selectRun + oneVisibleRun), summary: text(selectSummary + oneVisibleRun), visible: text(visibleRun),
 		claimReady: text(claimRuns(readyRuns, expiredRuns)), claimExpired: text(claimRuns(expiredRuns, readyRuns)),
 		refresh: text(refreshClaim), giveBack: text(releaseClaim), abandon: text(abandonClaim),

@@ -42,3 +42,37 @@ func (c *eventColumns) args(events []record.Event, more ...any) []any {
 	args = append(args, c.types, c.steps, c.times, c.encodings, c.checksums, c.payloads)
 	return append(args, more...)
 }
+
+// insertEventsOf appends events to the rows that the CTE named "changed" returned
+// for several runs, as insertEvents does for one. The parameters are the first
+// eight: the sequences and the numbers of the requests come last, counted from 1.
+// Sub-selects keep the arrays' lengths from the planner, so that the server keeps
+// one plan for all of them.
+const insertEventsOf = `
+	INSERT INTO docket.docket_events (run, seq, type, step, at, recorded_at, encoding, checksum, payload)
+	SELECT changed.id, e.seq, e.type, e.step, e.at, changed.now, e.encoding, e.checksum, e.payload
+	FROM changed JOIN unnest((SELECT $1::text[]), (SELECT $2::bigint[]), (SELECT $3::timestamptz[]), (SELECT $4::text[]),
+			(SELECT $5::bytea[]), (SELECT $6::bytea[]), (SELECT $7::bigint[]), (SELECT $8::bigint[]))
+		AS e (type, step, at, encoding, checksum, payload, seq, n) ON e.n = changed.n`
+
+// argsOf starts the parameters of a statement that contains insertEventsOf.
+func (c *eventColumns) argsOf(transitions []*record.Transition, more ...any) []any {
+	var events []record.Event
+	var seqs, numbers []int64
+	for i, t := range transitions {
+		events = append(events, t.Events...)
+		for j := range t.Events {
+			seqs, numbers = append(seqs, t.Events[j].Seq), append(numbers, int64(i+1))
+		}
+	}
+	return c.args(events, append([]any{seqs, numbers}, more...)...)
+}
+
+// sizeOf is about how many bytes a transition is on its way.
+func sizeOf(t *record.Transition) int {
+	n := len(t.Run.Document)
+	for i := range t.Events {
+		n += len(t.Events[i].Payload)
+	}
+	return n
+}
