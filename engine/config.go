@@ -65,7 +65,7 @@ type Config struct {
 	Mode          Mode             // default ModeProduction
 	Clock         func() time.Time // only in ModeManual and ModeInline; default: the store's clock
 	Wake          WakePolicy       // default WakeAuto
-	Slots         int              // runs driven at once; default 10
+	Slots         int              // runs executed at once; default 10
 	Poll          time.Duration    // between looks for due work; default 1 s, or half a shorter ClaimTTL
 	ClaimTTL      time.Duration    // how long a dead worker holds a run; default 60 s
 	Renewal       time.Duration    // between renewals of a claim; default, and at most, ClaimTTL/3

@@ -104,7 +104,7 @@ func count(c metric.Int64Counter, n int64, pairs ...string) {
 
 // gauges observes what the driver holds at the moment of collection.
 func (m *metrics) gauges(d *driver) error {
-	used, err1 := m.meter.Int64ObservableGauge("docket.slots.used", metric.WithDescription("Runs that this process drives."))
+	used, err1 := m.meter.Int64ObservableGauge("docket.slots.used", metric.WithDescription("Runs that this process executes."))
 	lost, err2 := m.meter.Int64ObservableGauge("docket.nodes.abandoned", metric.WithDescription("Node goroutines that ignored the end of their context and still run."))
 	if err := errors.Join(err1, err2); err != nil {
 		return err

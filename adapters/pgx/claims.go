@@ -9,36 +9,51 @@ import (
 	"github.com/docket-go/docket/ports"
 )
 
-// class is the rows of one kind of due run, and their order.
-type class struct{ rows, order string }
-
 // Times and limits are sub-selects, so that the planner estimates alike with and
 // without the parameters, and the server keeps one plan: to plan a claim takes
-// as long as to execute it.
+// as long as to execute it. A plan is often made while the tables are nearly
+// empty, and kept while they grow. So none of its parts may find it cheaper to
+// read a table than an index: a limit that isn't known beforehand, and is none,
+// makes the planner expect a tenth of the rows, in which case an index wins.
 const (
 	claimTime  = `(SELECT coalesce($1::timestamptz, statement_timestamp()))`
 	claimLimit = `(SELECT $2::bigint)`
+	noLimit    = ` LIMIT (SELECT NULL::bigint)`
 )
 
-var (
-	readyRuns = class{
-		rows:  `SELECT id, wake_at AS eligible, true AS ready FROM docket.docket_runs WHERE wake_at <= ` + claimTime,
-		order: ` ORDER BY wake_at, run_id`,
-	}
-	expiredRuns = class{
-		rows: `SELECT id, claim_end AS eligible, false AS ready FROM docket.docket_runs
-			WHERE id = ANY ((SELECT ids FROM expired)::bigint[]) AND claim_token IS NOT NULL AND claim_end < ` + claimTime,
-		order: ` ORDER BY claim_end, run_id`,
-	}
-)
+// expiredClaims lists the expired claims. Every claim leaves a dead entry in
+// their index; a scan in the index's order makes the next one pass them by, where
+// a bitmap would read them all again. The claims that live are bounded by the
+// workers' slots.
+const expiredClaims = `
+	claimed AS MATERIALIZED (
+		SELECT id, claim_end, run_id FROM docket.docket_runs
+		WHERE claim_token IS NOT NULL AND claim_end < ` + claimTime + ` ORDER BY run_id` + noLimit + `
+	), expired AS MATERIALIZED (
+		SELECT ARRAY(SELECT id FROM claimed ORDER BY claim_end, run_id) AS ids
+	)`
 
-// expiredIDs reads the claimed rows in the order of their index. The order and a
-// limit that isn't known beforehand, and is none, keep the planner from a bitmap,
-// whatever it knows of the table: every claim leaves a dead entry in this index,
-// and only a plain scan makes the next one pass them by.
-const expiredIDs = `
-	SELECT ARRAY(SELECT id FROM docket.docket_runs WHERE claim_token IS NOT NULL AND claim_end < ` + claimTime + `
-		ORDER BY run_id LIMIT (SELECT NULL::bigint)) AS ids`
+// A class is the rows of one kind of due run in their order (CLM-4), with a
+// condition and a limit. It locks none that it doesn't return.
+type class func(condition, limit string) string
+
+func readyRuns(condition, limit string) string {
+	return `
+		SELECT id, wake_at AS eligible, true AS ready FROM docket.docket_runs
+		WHERE wake_at <= ` + claimTime + ` AND ` + condition + `
+		ORDER BY wake_at, run_id LIMIT ` + limit + ` FOR UPDATE SKIP LOCKED`
+}
+
+// expiredRuns locks the listed rows one by one, in their order, until it has
+// enough.
+func expiredRuns(condition, limit string) string {
+	return `
+		SELECT r.* FROM unnest((SELECT ids FROM expired)) AS e (id) CROSS JOIN LATERAL (
+			SELECT id, claim_end AS eligible, false AS ready FROM docket.docket_runs
+			WHERE id = e.id AND claim_token IS NOT NULL AND claim_end < ` + claimTime + ` AND ` + condition + `
+			FOR UPDATE SKIP LOCKED) r
+		LIMIT ` + limit
+}
 
 // claimRuns is one statement. The preferred class is served first and leaves the
 // other one a place when there are two (CLM-4): so "kept" takes that place,
@@ -47,32 +62,27 @@ const expiredIDs = `
 // has (CLM-5). FOR UPDATE looks at a row again once it is locked (CLM-10).
 //
 // Rows of the UPDATE are sorted and returned at its end; when there are none,
-// one row carries the time. The ids go through an
-// array, because the planner takes a table of unknown size for a large one.
+// one row carries the time.
 func claimRuns(preferred, other class) string {
 	return `
-	WITH expired AS MATERIALIZED (` + expiredIDs + `
-	), kept AS MATERIALIZED (
-		` + other.rows + other.order + `
-		LIMIT least(` + claimLimit + ` - 1, 1) FOR UPDATE SKIP LOCKED
-	), first AS MATERIALIZED (
-		` + preferred.rows + preferred.order + `
-		LIMIT ` + claimLimit + ` - (SELECT count(*) FROM kept) FOR UPDATE SKIP LOCKED
-	), second AS MATERIALIZED (
-		` + other.rows + ` AND id <> ALL (ARRAY(SELECT id FROM kept))` + other.order + `
-		LIMIT ` + claimLimit + ` - (SELECT count(*) FROM kept) - (SELECT count(*) FROM first) FOR UPDATE SKIP LOCKED
+	WITH ` + expiredClaims + `, kept AS MATERIALIZED (` + other(`true`, `least(`+claimLimit+` - 1, 1)`) + `
+	), first AS MATERIALIZED (` + preferred(`true`, claimLimit+` - (SELECT count(*) FROM kept)`) + `
+	), second AS MATERIALIZED (` + other(`id <> ALL (ARRAY(SELECT id FROM kept))`,
+		claimLimit+` - (SELECT count(*) FROM kept) - (SELECT count(*) FROM first)`) + `
 	), chosen AS MATERIALIZED (
 		TABLE kept UNION ALL TABLE first UNION ALL TABLE second
+	), changing AS MATERIALIZED (
+		SELECT id FROM unnest(ARRAY(SELECT id FROM chosen)) AS c (id)` + noLimit + `
 	), changed AS (
-		UPDATE docket.docket_runs SET wake_at = NULL,
+		UPDATE docket.docket_runs r SET wake_at = NULL,
 			claim_token = CASE WHEN attempts < $3 THEN gen_random_uuid()::text END,
 			claimed_at = CASE WHEN attempts < $3 THEN coalesce($1::timestamptz, statement_timestamp()) END,
 			claim_end = CASE WHEN attempts < $3 THEN coalesce($1, statement_timestamp()) + $4::interval END,
 			poisoned_at = CASE WHEN attempts < $3 THEN NULL ELSE coalesce($1, statement_timestamp()) END,
 			poison_reason = CASE WHEN attempts < $3 THEN NULL ELSE '` + string(ports.PoisonAttempts) + `' END,
 			attempts = CASE WHEN attempts < $3 THEN attempts + 1 ELSE attempts END
-		WHERE id = ANY (ARRAY(SELECT id FROM chosen))
-		RETURNING *
+		FROM changing c WHERE r.id = c.id
+		RETURNING r.*
 	)
 	SELECT clock.now, c.ready, ` + runColumns + documentColumns + `
 	FROM (SELECT coalesce($1, statement_timestamp()) AS now) clock

@@ -9,14 +9,6 @@ import (
 	"github.com/docket-go/docket/ports"
 )
 
-// tenantColumn is NULL for an owner without a tenant.
-func tenantColumn(o record.Owner) any {
-	if o.Tenant == "" {
-		return nil
-	}
-	return o.Tenant
-}
-
 // scopeKey is what the generated column scope_key holds for an owner: never
 // NULL, injective, and no tenant is spelled like nobody.
 func scopeKey(o record.Owner) string {

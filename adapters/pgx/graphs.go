@@ -41,7 +41,7 @@ func (r roles) SaveGraph(ctx context.Context, req ports.SaveGraph) (ports.SavedG
 	// A version may be pruned between the two looks: then it is stored anew.
 	for range 3 {
 		created, err := r.row(ctx, op, writing, r.sql.saveGraph,
-			[]any{tenantColumn(req.Owner), v.Ref.ID, v.Ref.Hash, clock(req.Now), string(v.Encoding), blob(v.Document)}, &published)
+			[]any{textColumn(req.Owner.Tenant), v.Ref.ID, v.Ref.Hash, clock(req.Now), string(v.Encoding), blob(v.Document)}, &published)
 		if err != nil {
 			return ports.SavedGraph{}, err
 		}

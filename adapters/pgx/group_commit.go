@@ -35,7 +35,7 @@ const commitGroup = `
 			WHERE run_id = a.run_id AND claim_token = a.token AND checkpoint_seq = a.seq AND event_seq = a.base
 				AND graph_id = a.graph_id AND graph_hash = a.graph_hash AND started_at = a.started_at
 				AND (a.scope_key IS NULL OR scope_key = a.scope_key)
-			FOR UPDATE) r
+			FOR UPDATE) r` + noLimit + `
 	), changed AS (
 		UPDATE docket.docket_runs r SET step = a.step, checkpoint_seq = a.seq + 1, checkpoint_type = a.checkpoint_type,
 			event_seq = a.event_seq, open_interrupts = a.open_interrupts, updated_at = a.updated_at,
@@ -46,7 +46,7 @@ const commitGroup = `
 			claim_end = CASE WHEN a.retain THEN greatest(r.claim_end, coalesce(a.now, statement_timestamp()) + a.ttl) END,
 			wake_at = CASE WHEN a.immediate THEN coalesce(a.now, statement_timestamp()) ELSE a.at END
 		FROM locked a
-		WHERE r.id = a.id AND r.id = ANY (ARRAY(SELECT id FROM locked))
+		WHERE r.id = a.id
 		RETURNING r.id, a.n, coalesce(a.now, statement_timestamp()) AS now, r.claim_end, r.wake_at
 	), events AS (` + insertEventsOf + `)
 	SELECT n, now, claim_end, $told(wake_at <= now)told FROM changed`
@@ -73,9 +73,10 @@ func (b *Backend) groupCommits() *group[*ports.CommitClaimed, ports.Committed] {
 	}
 }
 
-func (b *Backend) commitTogether(ctx context.Context, reqs []*ports.CommitClaimed) ([]*ports.Committed, error) {
+// commitGroupArgs are the parameters of commitGroup, in their order.
+func commitGroupArgs(reqs []*ports.CommitClaimed) []any {
 	var events eventColumns
-	args := events.argsOf(column(reqs, func(q *ports.CommitClaimed) *record.Transition { return &q.Transition }),
+	return events.argsOf(column(reqs, func(q *ports.CommitClaimed) *record.Transition { return &q.Transition }),
 		column(reqs, func(q *ports.CommitClaimed) string { return q.RunID }),
 		column(reqs, func(q *ports.CommitClaimed) string { return q.Token }),
 		column(reqs, func(q *ports.CommitClaimed) int64 { return q.ExpectedSeq }),
@@ -99,9 +100,12 @@ func (b *Backend) commitTogether(ctx context.Context, reqs []*ports.CommitClaime
 		column(reqs, func(q *ports.CommitClaimed) pgtype.Timestamptz { return timeColumn(q.Transition.Run.FinishedAt) }),
 		column(reqs, func(q *ports.CommitClaimed) bool { return q.Transition.Schedule.Kind == record.ScheduleImmediate }),
 		column(reqs, func(q *ports.CommitClaimed) pgtype.Timestamptz { return timeColumn(q.Transition.Schedule.At) }))
+}
+
+func (b *Backend) commitTogether(ctx context.Context, reqs []*ports.CommitClaimed) ([]*ports.Committed, error) {
 	answers := make([]*ports.Committed, len(reqs))
 	due := false
-	err := b.query(ctx, b.commits.op, writing, b.sql.commitGroup, args, func(rows pgx.Rows) error {
+	err := b.query(ctx, b.commits.op, writing, b.sql.commitGroup, commitGroupArgs(reqs), func(rows pgx.Rows) error {
 		var n int64
 		var now, end pgtype.Timestamptz
 		var told bool

@@ -72,9 +72,10 @@ func (b *Backend) groupInserts() *group[*ports.InsertRun, ports.Inserted] {
 	}
 }
 
-func (b *Backend) insertTogether(ctx context.Context, reqs []*ports.InsertRun) ([]*ports.Inserted, error) {
+// insertGroupArgs are the parameters of insertGroup, in their order.
+func insertGroupArgs(reqs []*ports.InsertRun) []any {
 	var events eventColumns
-	args := events.argsOf(column(reqs, func(q *ports.InsertRun) *record.Transition { return &q.Transition }),
+	return events.argsOf(column(reqs, func(q *ports.InsertRun) *record.Transition { return &q.Transition }),
 		column(reqs, func(q *ports.InsertRun) string { return scopeKey(q.Owner) }),
 		column(reqs, func(q *ports.InsertRun) pgtype.Text { return textColumn(q.Owner.Tenant) }),
 		column(reqs, func(q *ports.InsertRun) string { return q.Transition.Run.Graph.ID }),
@@ -96,9 +97,12 @@ func (b *Backend) insertTogether(ctx context.Context, reqs []*ports.InsertRun) (
 		column(reqs, func(q *ports.InsertRun) pgtype.Timestamptz { return timeColumn(q.Transition.Schedule.At) }),
 		column(reqs, func(q *ports.InsertRun) pgtype.Text { return textColumn(q.Claim.Token) }),
 		column(reqs, func(q *ports.InsertRun) time.Duration { return q.Claim.TTL }))
+}
+
+func (b *Backend) insertTogether(ctx context.Context, reqs []*ports.InsertRun) ([]*ports.Inserted, error) {
 	answers := make([]*ports.Inserted, len(reqs))
 	due := false
-	err := b.query(ctx, b.inserts.op, writing, b.sql.insertGroup, args, func(rows pgx.Rows) error {
+	err := b.query(ctx, b.inserts.op, writing, b.sql.insertGroup, insertGroupArgs(reqs), func(rows pgx.Rows) error {
 		var n int64
 		var now, end pgtype.Timestamptz
 		var told bool

@@ -45,21 +45,10 @@ func (r roles) InsertRun(ctx context.Context, req ports.InsertRun) (ports.Insert
 
 func (r roles) insertRun(ctx context.Context, req *ports.InsertRun) (ports.Inserted, error) {
 	const op = "InsertRun"
-	t := &req.Transition
-	var token any
-	if req.Claim.Token != "" {
-		token = req.Claim.Token
-	}
-	var events eventColumns
-	args := events.args(t.Events,
-		scopeKey(req.Owner), t.Run.Graph.ID, t.Run.Graph.Hash, tenantColumn(req.Owner), t.Run.ID, t.Run.Status, t.Run.Step,
-		t.Run.CheckpointType, t.Run.EventSeq, t.Run.OpenInterrupts, t.Run.StartedAt, t.Run.UpdatedAt,
-		optional(t.Run.FinishedAt), string(t.Run.Encoding), t.Run.Checksum[:], blob(t.Run.Document),
-		t.Schedule.Kind == record.ScheduleImmediate, clock(req.Now), optional(t.Schedule.At), token, req.Claim.TTL)
 	var versions int64
 	var now, end pgtype.Timestamptz
 	var told bool
-	if _, err := r.row(ctx, op, writing, r.sql.insertRun, args, &versions, &now, &end, &told); err != nil {
+	if _, err := r.row(ctx, op, writing, r.sql.insertRun, insertArgs(req), &versions, &now, &end, &told); err != nil {
 		return ports.Inserted{}, err
 	}
 	switch {
@@ -71,4 +60,15 @@ func (r roles) insertRun(ctx context.Context, req *ports.InsertRun) (ports.Inser
 		r.db.told()
 	}
 	return ports.Inserted{Now: timeOf(now), ClaimEnd: timeOf(end)}, nil
+}
+
+// insertArgs are the parameters of insertRun, in their order.
+func insertArgs(req *ports.InsertRun) []any {
+	t := &req.Transition
+	var events eventColumns
+	return events.args(t.Events,
+		scopeKey(req.Owner), t.Run.Graph.ID, t.Run.Graph.Hash, textColumn(req.Owner.Tenant), t.Run.ID, t.Run.Status, t.Run.Step,
+		t.Run.CheckpointType, t.Run.EventSeq, t.Run.OpenInterrupts, t.Run.StartedAt, t.Run.UpdatedAt,
+		optional(t.Run.FinishedAt), string(t.Run.Encoding), t.Run.Checksum[:], blob(t.Run.Document),
+		t.Schedule.Kind == record.ScheduleImmediate, clock(req.Now), optional(t.Schedule.At), textColumn(req.Claim.Token), req.Claim.TTL)
 }
