@@ -83,7 +83,7 @@ func TestPlansSurviveAMigration(t *testing.T) {
 	b := openOn(t, open(t, server.url, 1), Config{})
 	insert(t, b, "r", publish(t, b, owner("")))
 	claimOne(t, b, epoch)
-	if err := MigrateTo(t.Context(), b.pool, b.cfg.Schema, 1); err != nil { // the views would hold the column
+	if err := MigrateDown(t.Context(), b.pool, b.cfg.Schema, 1); err != nil { // the views would hold the column
 		t.Fatal(err)
 	}
 	for n, kind := range []string{"integer", "bigint"} {

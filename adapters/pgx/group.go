@@ -91,6 +91,9 @@ func (g *group[Q, A]) do(ctx context.Context, req Q) (A, error) {
 	if m := g.enter(ctx, req); m != nil {
 		var err error
 		if t, err = g.wait(m); err != nil {
+			if ctx.Err() != nil {
+				err = errors.Join(err, because(ctx, ctx.Err()))
+			}
 			return none, err
 		}
 	}

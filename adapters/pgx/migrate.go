@@ -60,10 +60,30 @@ func Migrate(ctx context.Context, conn Conn, schema string) error {
 	return MigrateTo(ctx, conn, schema, newestVersion)
 }
 
-// MigrateTo brings a schema up or down to a version, each step in a transaction
-// of its own. Version 0 removes docket's tables with everything in them.
+// MigrateTo brings a schema up to a version, each step in a transaction of its
+// own. It never goes down: a schema that is above the version, also by another
+// process meanwhile, is ErrInvalid and stays as it is.
 func MigrateTo(ctx context.Context, conn Conn, schema string, version int) error {
-	const op = "MigrateTo"
+	return migrate(ctx, conn, "MigrateTo", schema, version, up)
+}
+
+// MigrateDown takes a schema down to a version, each step in a transaction of its
+// own, with what the later versions hold; version 0 removes docket's tables. It
+// never goes up: a schema below the version is ErrInvalid.
+func MigrateDown(ctx context.Context, conn Conn, schema string, version int) error {
+	return migrate(ctx, conn, "MigrateDown", schema, version, down)
+}
+
+// direction is the only way in which a migration goes, whatever others do beside
+// it.
+type direction int
+
+const (
+	up   direction = 1
+	down direction = -1
+)
+
+func migrate(ctx context.Context, conn Conn, op, schema string, version int, way direction) error {
 	if schema == "" {
 		schema = DefaultSchema
 	}
@@ -74,7 +94,7 @@ func MigrateTo(ctx context.Context, conn Conn, schema string, version int) error
 		return ports.Invalid(op, "version", fmt.Sprintf("%d is outside 0..%d", version, newestVersion))
 	}
 	for {
-		done, err := migrateStep(ctx, conn, place(schema), version)
+		done, err := migrateStep(ctx, conn, op, place(schema), version, way)
 		if err != nil {
 			return mapError(op, fmt.Errorf("postgres: schema %q: %w", schema, err), writing)
 		}
@@ -106,7 +126,7 @@ func schemaVersion(ctx context.Context, q querier, p place) (version int, err er
 
 // migrateStep takes one step towards a version. The lock belongs to the
 // transaction: a runner that dies leaves neither half a step nor a lock.
-func migrateStep(ctx context.Context, conn Conn, p place, want int) (done bool, err error) {
+func migrateStep(ctx context.Context, conn Conn, op string, p place, want int, way direction) (done bool, err error) {
 	tx, err := conn.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted, AccessMode: pgx.ReadWrite})
 	if err != nil {
 		return false, err
@@ -128,9 +148,11 @@ func migrateStep(ctx context.Context, conn Conn, p place, want int) (done bool, 
 		return false, &SchemaError{Schema: string(p), Have: have, Want: newestVersion}
 	case have == want:
 		return true, nil
+	case (have < want) != (way == up):
+		return false, ports.Invalid(op, "version", fmt.Sprintf("the schema is at version %d, and %d is the other way", have, want))
 	}
 	name := fmt.Sprintf("%s.up.sql", migrationNames[min(have, newestVersion-1)])
-	if have > want {
+	if way == down {
 		name = fmt.Sprintf("%s.down.sql", migrationNames[have-1])
 	}
 	if err := applyMigration(ctx, tx, p, name, have == 0); err != nil {

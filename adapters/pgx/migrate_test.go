@@ -38,7 +38,7 @@ func TestMigrateUpAndDown(t *testing.T) {
 	t.Parallel()
 	pool, schema := sharedPool(t), freshName()
 	migrateFresh(t, pool, schema)
-	if err := MigrateTo(t.Context(), pool, schema, 0); err != nil {
+	if err := MigrateDown(t.Context(), pool, schema, 0); err != nil {
 		t.Fatal(err)
 	}
 	var before [][]string
@@ -55,7 +55,7 @@ func TestMigrateUpAndDown(t *testing.T) {
 		}
 	}
 	for v := newestVersion - 1; v >= 0; v-- {
-		if err := MigrateTo(t.Context(), pool, schema, v); err != nil {
+		if err := MigrateDown(t.Context(), pool, schema, v); err != nil {
 			t.Fatal(err)
 		}
 		if after := objects(t, pool, schema); !slices.Equal(after, before[v]) {
@@ -82,9 +82,10 @@ func TestMigrateNewerSchema(t *testing.T) {
 		}
 	}()
 	for what, err := range map[string]error{
-		"Migrate":   Migrate(t.Context(), b.pool, b.cfg.Schema),
-		"MigrateTo": MigrateTo(t.Context(), b.pool, b.cfg.Schema, 0),
-		"New":       func() error { _, err := New(t.Context(), b.pool, b.cfg); return err }(),
+		"Migrate":     Migrate(t.Context(), b.pool, b.cfg.Schema),
+		"MigrateTo":   MigrateTo(t.Context(), b.pool, b.cfg.Schema, 1),
+		"MigrateDown": MigrateDown(t.Context(), b.pool, b.cfg.Schema, 0),
+		"New":         func() error { _, err := New(t.Context(), b.pool, b.cfg); return err }(),
 	} {
 		var newer *SchemaError
 		if !errors.As(err, &newer) || newer.Have != 99 || !errors.Is(err, ports.ErrUnsupported) {
@@ -93,12 +94,38 @@ func TestMigrateNewerSchema(t *testing.T) {
 	}
 }
 
+// TestMigrateOneWay: a migration never goes the other way than its name says. So
+// one that a process asked for before another went further can't undo that.
+func TestMigrateOneWay(t *testing.T) {
+	t.Parallel()
+	pool, schema := sharedPool(t), freshName()
+	migrateFresh(t, pool, schema)
+	at := newestVersion
+	stays := func(what string, err error) {
+		t.Helper()
+		if !errors.Is(err, ports.ErrInvalid) {
+			t.Errorf("%s: %v, want ErrInvalid", what, err)
+		}
+		if have, err := SchemaVersion(t.Context(), pool, schema); err != nil || have != at {
+			t.Errorf("after %s: version %d, %v; want %d", what, have, err, at)
+		}
+	}
+	for v := range newestVersion {
+		stays("up to less", MigrateTo(t.Context(), pool, schema, v))
+	}
+	at = 1
+	if err := MigrateDown(t.Context(), pool, schema, at); err != nil {
+		t.Fatal(err)
+	}
+	stays("down to more", MigrateDown(t.Context(), pool, schema, newestVersion))
+}
+
 // TestMigrateHalfway: a step that fails leaves nothing of itself.
 func TestMigrateHalfway(t *testing.T) {
 	t.Parallel()
 	pool, schema := sharedPool(t), freshName()
 	migrateFresh(t, pool, schema)
-	if err := MigrateTo(t.Context(), pool, schema, 0); err != nil {
+	if err := MigrateDown(t.Context(), pool, schema, 0); err != nil {
 		t.Fatal(err)
 	}
 	p := place(schema)
@@ -232,7 +259,7 @@ func TestMigrateRefuses(t *testing.T) {
 	t.Parallel()
 	for name, err := range map[string]error{
 		"a version beyond":   MigrateTo(t.Context(), nil, "s", newestVersion+1),
-		"a negative version": MigrateTo(t.Context(), nil, "s", -1),
+		"a negative version": MigrateDown(t.Context(), nil, "s", -1),
 		"a long name":        Migrate(t.Context(), nil, strings.Repeat("é", 32)),
 		"a system's name":    Migrate(t.Context(), nil, "pg_mine"),
 		"a NUL":              Migrate(t.Context(), nil, "a\x00b"),

@@ -147,7 +147,7 @@ func migrateFresh(t testing.TB, pool *pgxpool.Pool, schema string) {
 	}
 	t.Cleanup(func() {
 		ctx := context.WithoutCancel(t.Context())
-		if err := MigrateTo(ctx, pool, schema, 0); err != nil {
+		if err := MigrateDown(ctx, pool, schema, 0); err != nil {
 			t.Errorf("migrating down: %v", err)
 		}
 		if _, err := pool.Exec(ctx, "DROP SCHEMA "+place(schema).quoted()); err != nil {

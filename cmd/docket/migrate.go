@@ -104,7 +104,11 @@ func (m *migration) migrate(cmd *cobra.Command, pool *pgxpool.Pool, target int, 
 	case have < target && down:
 		return usage("schema %q is at version %d, below %d: --to goes up", name, have, target)
 	}
-	if err := postgres.MigrateTo(cmd.Context(), pool, m.store.schema, target); err != nil {
+	step := postgres.MigrateTo
+	if down {
+		step = postgres.MigrateDown
+	}
+	if err := step(cmd.Context(), pool, m.store.schema, target); err != nil {
 		return m.store.refused(err)
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "schema %q: from version %d to %d\n", name, have, target)
