@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"log/slog"
-	"runtime"
 	"time"
 
 	"github.com/docket-go/docket/ports"
@@ -63,7 +62,6 @@ func (p *dispatcher) look(ctx context.Context) time.Duration {
 			p.d.pulse.saturated()
 			return poll
 		}
-		p.settle()
 		n := p.d.slots.take(maxClaim)
 		if n == 0 {
 			return poll
@@ -73,17 +71,6 @@ func (p *dispatcher) look(ctx context.Context) time.Duration {
 		}
 	}
 	return poll
-}
-
-func (p *dispatcher) settle() {
-	for n := -1; ; {
-		free := p.d.slots.free()
-		if free == n {
-			return
-		}
-		n = free
-		runtime.Gosched()
-	}
 }
 
 // fill claims for n taken slots and starts a vehicle a lease. All leases of the

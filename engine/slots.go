@@ -14,8 +14,8 @@ import (
 //
 // A run that only has to be stored, under a commit that gives its claim back,
 // executes nothing any more: its slot is free for the next claim while the store
-// writes. As many runs as there are slots may be on their way out so; a store
-// that takes claims faster than commits isn't flooded.
+// writes (ADR 0011). Their number is bounded too, so that a store that takes claims
+// faster than commits isn't flooded.
 type slots struct {
 	freed chan struct{} // a hint, of capacity one
 
@@ -25,6 +25,9 @@ type slots struct {
 	leaving int
 }
 
+// maxLeaving is how many runs may be on their way out, times the slots.
+const maxLeaving = 4
+
 func newSlots(total int) *slots {
 	return &slots{total: total, freed: make(chan struct{}, 1)}
 }
@@ -33,7 +36,7 @@ func newSlots(total int) *slots {
 func (s *slots) take(most int) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	n := max(0, min(most, s.total-s.used, 5*s.total-s.used-s.leaving))
+	n := max(0, min(most, s.total-s.used, (1+maxLeaving)*s.total-s.used-s.leaving))
 	s.used += n
 	return n
 }
@@ -62,12 +65,6 @@ func (s *slots) left() {
 	s.leaving--
 	s.mu.Unlock()
 	hint(s.freed)
-}
-
-func (s *slots) free() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return min(s.total-s.used, 5*s.total-s.used-s.leaving)
 }
 
 func (s *slots) inUse() int {
