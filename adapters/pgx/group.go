@@ -17,8 +17,8 @@ const (
 	// sessions can commit side by side before more of them only queue up inside
 	// the server.
 	alone = 4
-	// fewest is how many must wait to travel together: for two, the statement for
-	// many costs about as much as two statements.
+	// fewest is how many must wait to travel together while one could go alone: for
+	// two, the statement for many costs about as much as two statements.
 	fewest = 3
 	// crowd is how many must wait for a second ride to start beside the first.
 	crowd = 32
@@ -31,11 +31,13 @@ const (
 // statement (ADR 0009). A statement and its transaction cost the server more than
 // the rows they change, so under load many transitions share one. There is no
 // timer, and without load nothing changes: up to four transitions travel alone,
-// at once. When at least three wait behind those, they leave together, and who
-// comes while they travel leaves with the next ride.
+// at once. Who comes beside four, or while a ride is on its way, waits at most for
+// that ride to come back, and leaves with all who wait; fewer than three go alone
+// again when there is room for all of them.
 //
 // Each member keeps its own fence and gets its own answer. One whose fence moved,
-// or that breaks a rule of the tables, changes nothing for its neighbours.
+// that breaks a rule of the tables, or that has to wait for a lock, changes
+// nothing for its neighbours: a ride waits for nobody.
 type group[Q, A any] struct {
 	op    string
 	grace time.Duration // as Config.CancelGrace
@@ -46,8 +48,9 @@ type group[Q, A any] struct {
 	size func(Q) int
 	// single sends one request by itself.
 	single func(context.Context, Q) (A, error)
-	// together sends requests in one statement. The answer is nil for one that
-	// changed nothing; by itself it will learn why.
+	// together sends requests in one statement, which waits for no lock that others
+	// may hold for long. The answer is nil for one that changed nothing; by itself
+	// it will learn why.
 	together func(context.Context, []Q) ([]*A, error)
 
 	mu      sync.Mutex
@@ -133,12 +136,12 @@ func (g *group[Q, A]) arrived(what *int) {
 func (g *group[Q, A]) depart() {
 	for len(g.waiting) > 0 {
 		switch {
-		case g.rides == 0 && g.singles < alone && len(g.waiting) < fewest:
+		case g.rides == 0 && len(g.waiting) < fewest && g.singles+len(g.waiting) <= alone:
 			g.singles++
 			m := g.waiting[0]
 			g.waiting = slices.Delete(g.waiting, 0, 1)
 			m.turn <- turn[A]{single: true}
-		case g.rides == 0 && len(g.waiting) >= fewest, g.rides == 1 && len(g.waiting) >= crowd:
+		case g.rides == 0, g.rides == 1 && len(g.waiting) >= crowd:
 			g.rides++
 			go g.travel(g.board())
 		default:

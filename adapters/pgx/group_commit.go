@@ -12,9 +12,9 @@ import (
 )
 
 // commitGroup is claimed commits of several runs, each under its own fence, in
-// one statement. The rows are locked one by one, in the order of the parameters,
-// and only those whose fence holds once they are locked. Parameters 1 to 8 are
-// the events.
+// one statement. It locks the rows whose fence holds and holds still under the
+// lock, and passes by those that somebody else has: a neighbour would wait for
+// them. Parameters 1 to 8 are the events.
 //
 // A run that keeps its claim keeps every indexed value, so its update is
 // heap-only here too.
@@ -35,7 +35,7 @@ const commitGroup = `
 			WHERE run_id = a.run_id AND claim_token = a.token AND checkpoint_seq = a.seq AND event_seq = a.base
 				AND graph_id = a.graph_id AND graph_hash = a.graph_hash AND started_at = a.started_at
 				AND (a.scope_key IS NULL OR scope_key = a.scope_key)
-			FOR UPDATE) r` + noLimit + `
+			FOR UPDATE SKIP LOCKED) r` + noLimit + `
 	), changed AS (
 		UPDATE docket.docket_runs r SET step = a.step, checkpoint_seq = a.seq + 1, checkpoint_type = a.checkpoint_type,
 			event_seq = a.event_seq, open_interrupts = a.open_interrupts, updated_at = a.updated_at,

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -45,7 +46,7 @@ func TestGroupRideIsCut(t *testing.T) {
 		b, alone, reqs := prepared(t, tasks), prepared(t, tasks), requests(tasks)
 		sends := [][]outcome{commits.oneByOne(t, alone, reqs), commits.oneByOne(t, alone, reqs)}
 		send := b.commits.together
-		tx := changing(t, b, `UPDATE docket.docket_runs SET attempts = 9 WHERE run_id = 'r4'`)
+		tx := changing(t, b, `LOCK TABLE docket.docket_events`) // of a table, which a ride doesn't pass by
 		cut := func() {
 			if _, err := b.pool.Exec(t.Context(), `SELECT pg_terminate_backend($1, 60000)`, blocked(t, b, tx)); err != nil {
 				t.Error(err)
@@ -75,8 +76,8 @@ func TestGroupRideIsCut(t *testing.T) {
 	}
 }
 
-// TestGroupFencesHoldUnderTheLock: a ride waits for rows that somebody changes, and
-// goes by what they are then.
+// TestGroupFencesHoldUnderTheLock: who commits to a row that somebody changes waits
+// for it, alone, and goes by what it is then.
 func TestGroupFencesHoldUnderTheLock(t *testing.T) {
 	t.Parallel()
 	tasks := healthy(seeded(t), 6)
@@ -105,6 +106,51 @@ func TestGroupFencesHoldUnderTheLock(t *testing.T) {
 	if r := inspect(t, b, "r2").Run; r.CheckpointSeq != 1 || r.EventSeq != 1 {
 		t.Errorf("the run of another token: %+v", r)
 	}
+}
+
+// TestGroupWaitsForNobody: whoever has to wait for a lock that somebody holds, for
+// as long as he likes, waits alone: for a row, for a version, for a run id that
+// isn't committed yet. More callers than there are lanes do.
+func TestGroupWaitsForNobody(t *testing.T) {
+	t.Parallel()
+	tasks := healthy(seeded(t), 40)
+	for i := range tasks {
+		tasks[i].req.Transition = next(tasks[i].stored[0].Transition.Run, record.ScheduleRetain)
+	}
+	b, ref := prepared(t, tasks), version("g", `{"id":"g"}`).Ref
+	const held = 2 * alone
+	b = openAt(t, open(t, urlOf(b.pool.Config().ConnConfig), 2*held+8), b.cfg) // who waits has a connection
+	tx := changing(t, b, `UPDATE docket.docket_runs SET attempts = attempts WHERE substr(run_id, 2)::int < `+fmt.Sprint(held))
+	host := b.WithTx(tx)
+	var starts []*ports.InsertRun
+	for i := range 40 {
+		starts = append(starts, &ports.InsertRun{Transition: first(fmt.Sprint("new-", i), ref)})
+		if i < held {
+			if _, err := host.InsertRun(t.Context(), *starts[i]); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	var waiting, others sync.WaitGroup
+	for i := range 40 {
+		group, want := &others, error(nil)
+		if i < held {
+			group, want = &waiting, ports.ErrExists
+		}
+		group.Go(func() {
+			if _, err := b.CommitClaimed(t.Context(), *tasks[i].req); err != nil {
+				t.Errorf("commit %d: %v", i, err)
+			}
+		})
+		group.Go(func() {
+			if _, err := b.InsertRun(t.Context(), *starts[i]); !errors.Is(err, want) {
+				t.Errorf("insert %d: %v, want %v", i, err, want)
+			}
+		})
+	}
+	others.Wait() // while the host holds its locks
+	end(t, tx.Commit)
+	waiting.Wait()
 }
 
 // TestGroupOneWins: of equal commits that are sent at once, exactly one applies

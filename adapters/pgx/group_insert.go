@@ -12,7 +12,8 @@ import (
 )
 
 // insertGroup is insertRun for several runs: the same lock on each version, the
-// same silence about a taken id. Parameters 1 to 8 are the events.
+// same silence about a taken id. A version that somebody else has is passed by.
+// Parameters 1 to 8 are the events.
 const insertGroup = `
 	WITH asked AS MATERIALIZED (
 		SELECT * FROM unnest((SELECT $9::text[]), (SELECT $10::text[]), (SELECT $11::text[]), (SELECT $12::text[]),
@@ -30,7 +31,7 @@ const insertGroup = `
 	), versioned AS MATERIALIZED (
 		SELECT a.*, coalesce(a.now, statement_timestamp()) AS stored FROM asked a CROSS JOIN LATERAL (
 			SELECT 1 FROM docket.docket_graph_versions
-			WHERE scope_key = a.scope_key AND graph_id = a.graph_id AND hash = a.graph_hash FOR KEY SHARE) v
+			WHERE scope_key = a.scope_key AND graph_id = a.graph_id AND hash = a.graph_hash FOR KEY SHARE SKIP LOCKED) v
 	), inserted AS (
 		INSERT INTO docket.docket_runs AS r (tenant, graph_id, graph_hash, run_id, status, step, checkpoint_seq,
 			checkpoint_type, event_seq, open_interrupts, started_at, updated_at, finished_at, encoding, checksum, document,
@@ -102,7 +103,7 @@ func insertGroupArgs(reqs []*ports.InsertRun) []any {
 func (b *Backend) insertTogether(ctx context.Context, reqs []*ports.InsertRun) ([]*ports.Inserted, error) {
 	answers := make([]*ports.Inserted, len(reqs))
 	due := false
-	err := b.query(ctx, b.inserts.op, writing, b.sql.insertGroup, insertGroupArgs(reqs), func(rows pgx.Rows) error {
+	err := b.impatiently(ctx, b.inserts.op, b.sql.insertGroup, insertGroupArgs(reqs), func(rows pgx.Rows) error {
 		var n int64
 		var now, end pgtype.Timestamptz
 		var told bool

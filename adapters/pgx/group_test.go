@@ -81,8 +81,8 @@ func TestGroupTurnBeatsTheEnd(t *testing.T) {
 					members = append(members, g.enter(ctx, n))
 				}
 				g.rides = 1
-				g.arrived(&g.rides)
-				if g.arrived(&g.singles); waiting == 1 && g.singles != alone {
+				g.arrived(&g.singles)
+				if g.arrived(&g.rides); waiting == 1 && g.singles != alone {
 					t.Fatal("the turn didn't come")
 				}
 				synctest.Wait()

@@ -268,7 +268,7 @@ func (w *world) departs(reqs []*ask) *trip {
 		}
 	}
 	crowded := len(w.waiting) + max(len(reqs), len(beside)-len(w.waiting))
-	if !w.ties && (len(reqs)+apart < fewest || w.rides == 2 && crowded < crowd) {
+	if !w.ties && (len(reqs)+apart < fewest && w.lanes+len(reqs)+apart <= alone || w.rides == 2 && crowded < crowd) {
 		w.wrong("ride %d with %d members, %d kept apart, of %d", w.rides, len(reqs), apart, crowded)
 	}
 	w.last = r
@@ -328,7 +328,7 @@ func (w *world) look() {
 	if w.g.singles != w.lanes || w.g.rides != w.rides || len(w.g.waiting) != n {
 		w.wrong("%d singles, %d rides, %d waiting; counted %d, %d, %d", w.lanes, w.rides, n, w.g.singles, w.g.rides, len(w.g.waiting))
 	}
-	if w.rides == 0 && n > 0 && (w.lanes < alone || n >= fewest) || w.rides == 1 && n >= crowd {
+	if w.rides == 0 && n > 0 || w.rides == 1 && n >= crowd {
 		w.wrong("%d wait beside %d singles and %d rides", n, w.lanes, w.rides)
 	}
 }

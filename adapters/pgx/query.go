@@ -38,13 +38,26 @@ const maxRepeats = 5
 
 // query implements database: one round trip, one transaction.
 func (b *Backend) query(ctx context.Context, op string, at stage, sql string, args []any, scan func(pgx.Rows) error) error {
+	return b.repeat(ctx, op, at, "", sql, args, scan)
+}
+
+// shortWait bounds the time in which a statement of impatiently waits for a lock.
+const shortWait = `SET LOCAL lock_timeout = '50ms'`
+
+// impatiently is query for a statement that would make many wait for a lock: it
+// is undone instead.
+func (b *Backend) impatiently(ctx context.Context, op, sql string, args []any, scan func(pgx.Rows) error) error {
+	return b.repeat(ctx, op, writing, shortWait, sql, args, scan)
+}
+
+func (b *Backend) repeat(ctx context.Context, op string, at stage, setting, sql string, args []any, scan func(pgx.Rows) error) error {
 	scanned := false
 	noting := func(rows pgx.Rows) error {
 		scanned = true
 		return scan(rows)
 	}
 	for n := 0; ; n++ {
-		err := b.once(ctx, op, at, sql, args, noting)
+		err := b.once(ctx, op, at, setting, sql, args, noting)
 		if err == nil || n == maxRepeats || scanned || !repeatable(err) {
 			return err
 		}
@@ -65,7 +78,7 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-func (b *Backend) once(ctx context.Context, op string, at stage, sql string, args []any, scan func(pgx.Rows) error) error {
+func (b *Backend) once(ctx context.Context, op string, at stage, setting, sql string, args []any, scan func(pgx.Rows) error) error {
 	conn, err := b.acquire(ctx, op)
 	if err != nil {
 		return err
@@ -73,8 +86,8 @@ func (b *Backend) once(ctx context.Context, op string, at stage, sql string, arg
 	defer conn.Release()
 	sent, done := patiently(ctx, b.cfg.CancelGrace)
 	defer done()
-	if b.explicit {
-		err = inTransaction(sent, conn, sql, args, scan)
+	if b.explicit || setting != "" {
+		err = inTransaction(sent, conn, setting, sql, args, scan)
 	} else {
 		err = each(sent, conn, sql, args, scan)
 	}
@@ -169,14 +182,18 @@ func scanAll(rows pgx.Rows, scan func(pgx.Rows) error) error {
 // would refuse.
 const readCommitted = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
 
-// inTransaction sends BEGIN, the statement and COMMIT together: one round trip,
-// whatever the server's defaults are.
-func inTransaction(ctx context.Context, conn *pgxpool.Conn, sql string, args []any, scan func(pgx.Rows) error) error {
+// inTransaction sends BEGIN, a setting unless it is empty, the statement and COMMIT
+// together: one round trip, whatever the server's defaults are.
+func inTransaction(ctx context.Context, conn *pgxpool.Conn, setting, sql string, args []any, scan func(pgx.Rows) error) error {
 	batch := &pgx.Batch{}
 	batch.Queue(readCommitted)
+	if setting != "" {
+		batch.Queue(setting)
+	}
+	before := batch.Len()
 	batch.Queue(sql, args...)
 	batch.Queue("COMMIT")
-	err := readBatch(conn.SendBatch(ctx, batch), scan)
+	err := readBatch(conn.SendBatch(ctx, batch), before, scan)
 	if err != nil && !conn.Conn().IsClosed() && conn.Conn().PgConn().TxStatus() != 'I' {
 		_, undo := conn.Exec(ctx, "ROLLBACK")
 		err = errors.Join(err, undo)
@@ -184,10 +201,13 @@ func inTransaction(ctx context.Context, conn *pgxpool.Conn, sql string, args []a
 	return err
 }
 
-func readBatch(results pgx.BatchResults, scan func(pgx.Rows) error) (err error) {
+// readBatch reads the answers of so many commands, a query, and a command.
+func readBatch(results pgx.BatchResults, before int, scan func(pgx.Rows) error) (err error) {
 	defer func() { err = errors.Join(err, results.Close()) }()
-	if _, err := results.Exec(); err != nil {
-		return err
+	for range before {
+		if _, err := results.Exec(); err != nil {
+			return err
+		}
 	}
 	rows, err := results.Query()
 	if err != nil {
