@@ -57,6 +57,9 @@ func (b *Backend) CommitClaimed(ctx context.Context, req ports.CommitClaimed) (p
 	if err := req.Check(); err != nil {
 		return ports.Committed{}, err
 	}
+	if b.isClosed() {
+		return ports.Committed{}, ports.Closed(b.commits.op)
+	}
 	req = req.Normal()
 	return b.commits.do(ctx, &req)
 }

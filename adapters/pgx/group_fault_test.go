@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/docket-go/docket/core/record"
 	"github.com/docket-go/docket/ports"
@@ -192,6 +193,63 @@ func TestGroupTellsOfDueRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	woken(t, wakes, "a ride of inserts")
+}
+
+// TestGroupOnOtherDefaults: rides are as good where each statement travels inside
+// BEGIN and COMMIT, and where none is prepared; where nothing listens, a due run is
+// told in the process.
+func TestGroupOnOtherDefaults(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*pgxpool.Config){
+		"serializable": func(cfg *pgxpool.Config) {
+			cfg.ConnConfig.RuntimeParams["default_transaction_isolation"] = "serializable"
+		},
+		"not prepared": func(cfg *pgxpool.Config) { cfg.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec },
+		"simple":       func(cfg *pgxpool.Config) { cfg.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tasks := healthy(seeded(t), 12)
+			tasks[3].req.Transition = next(tasks[3].stored[0].Transition.Run, record.ScheduleImmediate)
+			there, alone, reqs := prepared(t, tasks), prepared(t, tasks), requests(tasks)
+			b := openAt(t, open(t, urlOf(there.pool.Config().ConnConfig), 8, change), Config{Schema: there.cfg.Schema, PollOnly: true})
+			wakes := subscribe(t, b)
+			got, rode := commits.atOnce(t, b, reqs, len(reqs), func() {})
+			woken(t, wakes, "a ride of commits")
+			later := first("later", version("g", `{"id":"g"}`).Ref)
+			fresh := []*ports.InsertRun{{Transition: first("due", later.Run.Graph)}, {Transition: later, Owner: owner("t")}}
+			started, startedRode := inserts.atOnce(t, b, fresh, len(fresh), func() {})
+			woken(t, wakes, "a ride of inserts")
+			if rode != len(reqs) || startedRode != len(fresh) {
+				t.Errorf("%d and %d rode", rode, startedRode)
+			}
+			want := append(commits.oneByOne(t, alone, reqs), inserts.oneByOne(t, alone, fresh)...)
+			same(t, name, b, alone, append(got, started...), want)
+		})
+	}
+}
+
+// TestGroupClosed: Close waits for no ride, and who calls later isn't made to
+// either (LIF-5); what is on its way arrives.
+func TestGroupClosed(t *testing.T) {
+	t.Parallel()
+	tasks := healthy(seeded(t), 9)
+	b, reqs := prepared(t, tasks), requests(tasks)
+	b = openAt(t, b.pool, b.cfg)
+	tx := changing(t, b, `LOCK TABLE docket.docket_events`)
+	got, rode := commits.atOnce(t, b, reqs, len(reqs), func() {
+		blocked(t, b, tx)
+		end(t, func(context.Context) error { return b.Close() })
+		_, commitErr := b.CommitClaimed(t.Context(), *reqs[0])
+		_, insertErr := b.InsertRun(t.Context(), tasks[0].stored[0])
+		if !errors.Is(commitErr, ports.ErrClosed) || !errors.Is(insertErr, ports.ErrClosed) {
+			t.Errorf("after Close: %v, %v", commitErr, insertErr)
+		}
+		end(t, tx.Rollback)
+	})
+	if want := slices.Repeat([]ports.Code{""}, len(reqs)); !slices.Equal(codes(got), want) || rode != len(reqs) {
+		t.Errorf("%d rode and have %v", rode, codes(got))
+	}
 }
 
 // changing holds the locks of some changes until the test ends them.

@@ -57,6 +57,9 @@ func (b *Backend) InsertRun(ctx context.Context, req ports.InsertRun) (ports.Ins
 	if err := req.Check(); err != nil {
 		return ports.Inserted{}, err
 	}
+	if b.isClosed() {
+		return ports.Inserted{}, ports.Closed(b.inserts.op)
+	}
 	req = req.Normal()
 	return b.inserts.do(ctx, &req)
 }
