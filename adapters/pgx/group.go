@@ -9,6 +9,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
 	"github.com/docket-go/docket/ports"
 )
 
@@ -238,4 +241,26 @@ func column[Q, T any](reqs []Q, of func(Q) T) []T {
 		values[i] = of(req)
 	}
 	return values
+}
+
+// answered runs a statement for many and hands out its rows, one for each request
+// that changed something: its number from 1, the store's time, the claim's end,
+// and whether a wake is due.
+func (b *Backend) answered(run func(scan func(pgx.Rows) error) error, answer func(i int64, now, end time.Time)) error {
+	due := false
+	err := run(func(rows pgx.Rows) error {
+		var n int64
+		var now, end pgtype.Timestamptz
+		var told bool
+		if err := rows.Scan(&n, &now, &end, &told); err != nil {
+			return err
+		}
+		due = due || told
+		answer(n-1, timeOf(now), timeOf(end))
+		return nil
+	})
+	if err == nil && due {
+		b.told()
+	}
+	return err
 }

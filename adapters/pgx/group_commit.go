@@ -107,20 +107,8 @@ func commitGroupArgs(reqs []*ports.CommitClaimed) []any {
 
 func (b *Backend) commitTogether(ctx context.Context, reqs []*ports.CommitClaimed) ([]*ports.Committed, error) {
 	answers := make([]*ports.Committed, len(reqs))
-	due := false
-	err := b.query(ctx, b.commits.op, writing, b.sql.commitGroup, commitGroupArgs(reqs), func(rows pgx.Rows) error {
-		var n int64
-		var now, end pgtype.Timestamptz
-		var told bool
-		if err := rows.Scan(&n, &now, &end, &told); err != nil {
-			return err
-		}
-		due = due || told
-		answers[n-1] = &ports.Committed{Now: timeOf(now), ClaimEnd: timeOf(end)}
-		return nil
-	})
-	if err == nil && due {
-		b.told()
-	}
+	err := b.answered(func(scan func(pgx.Rows) error) error {
+		return b.query(ctx, b.commits.op, writing, b.sql.commitGroup, commitGroupArgs(reqs), scan)
+	}, func(i int64, now, end time.Time) { answers[i] = &ports.Committed{Now: now, ClaimEnd: end} })
 	return answers, err
 }

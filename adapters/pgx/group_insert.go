@@ -105,20 +105,8 @@ func insertGroupArgs(reqs []*ports.InsertRun) []any {
 
 func (b *Backend) insertTogether(ctx context.Context, reqs []*ports.InsertRun) ([]*ports.Inserted, error) {
 	answers := make([]*ports.Inserted, len(reqs))
-	due := false
-	err := b.impatiently(ctx, b.inserts.op, b.sql.insertGroup, insertGroupArgs(reqs), func(rows pgx.Rows) error {
-		var n int64
-		var now, end pgtype.Timestamptz
-		var told bool
-		if err := rows.Scan(&n, &now, &end, &told); err != nil {
-			return err
-		}
-		due = due || told
-		answers[n-1] = &ports.Inserted{Now: timeOf(now), ClaimEnd: timeOf(end)}
-		return nil
-	})
-	if err == nil && due {
-		b.told()
-	}
+	err := b.answered(func(scan func(pgx.Rows) error) error {
+		return b.impatiently(ctx, b.inserts.op, b.sql.insertGroup, insertGroupArgs(reqs), scan)
+	}, func(i int64, now, end time.Time) { answers[i] = &ports.Inserted{Now: now, ClaimEnd: end} })
 	return answers, err
 }
