@@ -25,8 +25,8 @@ type slots struct {
 	leaving int
 }
 
-// maxLeaving is how many runs may be on their way out, times the slots.
-const maxLeaving = 4
+// maxHeld is how many runs may execute or be on their way out, times the slots.
+const maxHeld = 5
 
 func newSlots(total int) *slots {
 	return &slots{total: total, freed: make(chan struct{}, 1)}
@@ -36,7 +36,7 @@ func newSlots(total int) *slots {
 func (s *slots) take(most int) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	n := max(0, min(most, s.total-s.used, (1+maxLeaving)*s.total-s.used-s.leaving))
+	n := max(0, min(most, s.total-s.used, maxHeld*s.total-s.used-s.leaving))
 	s.used += n
 	return n
 }

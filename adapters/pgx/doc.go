@@ -15,7 +15,7 @@
 //   - The pool is the host's: the backend opens no connection beside it but the
 //     one that listens for wakes, and closes none of it.
 //   - A transition is one prepared statement, in one round trip and one
-//     transaction. Nothing holds a connection or a lock between two calls.
+//     transaction; under load it is a part of one for many (ADR 0009). Nothing holds a connection or a lock between two calls.
 //   - Every statement names its schema and its isolation: the database's locale,
 //     time zone, search_path, default isolation and time-outs change nothing.
 //   - Claims never wait for each other (SKIP LOCKED) and never lock a run that

@@ -44,8 +44,8 @@ const (
 type group[Q, A any] struct {
 	op    string
 	grace time.Duration // as Config.CancelGrace
-	// key names the row of a request. A ride has one request a row, in the order of
-	// the rows, so that two rides can't lock each other out.
+	// key names the run of a request. A ride has one request a run, in the order of
+	// the ids, so that two rides can't lock each other out.
 	key func(Q) string
 	// size is about how many bytes a request has.
 	size func(Q) int
